@@ -47,7 +47,7 @@ type Bucket interface {
 // of the failed one are stored is unknown.
 type Writer interface {
 	// Append adds p to the end of the object. It is durable, and readable, when Append returns nil. crc is the CRC-32C
-	// of p; a store that finds another one stores nothing and fails with ErrChecksum.
+	// of p, as Checksum returns it; a store that finds another one stores nothing and fails with ErrChecksum.
 	//
 	// p is immutable from now on and is never reused, not even after Append returned: a quorum answers before its late
 	// zones have read it. Appends beyond Caps.Appends or longer than Caps.MaxAppend fail without touching the store.
