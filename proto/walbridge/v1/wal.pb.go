@@ -769,8 +769,11 @@ type ListCombinedSegmentsResponse struct {
 	// The object's name within a zone.
 	Object string `protobuf:"bytes,1,opt,name=object,proto3" json:"object,omitempty"`
 	// The frame's extent, as a copy would have returned it.
-	Extent        []byte         `protobuf:"bytes,2,opt,name=extent,proto3" json:"extent,omitempty"`
-	Index         *v1.FrameIndex `protobuf:"bytes,3,opt,name=index,proto3" json:"index,omitempty"`
+	Extent []byte         `protobuf:"bytes,2,opt,name=extent,proto3" json:"extent,omitempty"`
+	Index  *v1.FrameIndex `protobuf:"bytes,3,opt,name=index,proto3" json:"index,omitempty"`
+	// Why the object cannot be read further: corrupt or cut off, at which byte. Extent and index are then unset; frames
+	// before that byte were sent.
+	Problem       string `protobuf:"bytes,4,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -824,6 +827,13 @@ func (x *ListCombinedSegmentsResponse) GetIndex() *v1.FrameIndex {
 		return x.Index
 	}
 	return nil
+}
+
+func (x *ListCombinedSegmentsResponse) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
 }
 
 type GetStatusRequest struct {
@@ -883,8 +893,12 @@ type GetStatusResponse struct {
 	FramesWritten uint64 `protobuf:"varint,12,opt,name=frames_written,json=framesWritten,proto3" json:"frames_written,omitempty"`
 	BytesWritten  uint64 `protobuf:"varint,13,opt,name=bytes_written,json=bytesWritten,proto3" json:"bytes_written,omitempty"`
 	CopiesFailed  uint64 `protobuf:"varint,14,opt,name=copies_failed,json=copiesFailed,proto3" json:"copies_failed,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Frames that a quorum holds but not every zone.
+	FramesUnderReplicated uint64      `protobuf:"varint,15,opt,name=frames_under_replicated,json=framesUnderReplicated,proto3" json:"frames_under_replicated,omitempty"`
+	Pool                  *PoolStatus `protobuf:"bytes,16,opt,name=pool,proto3" json:"pool,omitempty"`
+	Lanes                 *LaneStatus `protobuf:"bytes,17,opt,name=lanes,proto3" json:"lanes,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -1015,6 +1029,185 @@ func (x *GetStatusResponse) GetCopiesFailed() uint64 {
 	return 0
 }
 
+func (x *GetStatusResponse) GetFramesUnderReplicated() uint64 {
+	if x != nil {
+		return x.FramesUnderReplicated
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetPool() *PoolStatus {
+	if x != nil {
+		return x.Pool
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetLanes() *LaneStatus {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+// PoolStatus tells of the pre-warmed writers.
+type PoolStatus struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Writers ready to be used, and how many the pool aims at.
+	Ready  uint32 `protobuf:"varint,1,opt,name=ready,proto3" json:"ready,omitempty"`
+	Target uint32 `protobuf:"varint,2,opt,name=target,proto3" json:"target,omitempty"`
+	// Writers being opened.
+	Loading uint32 `protobuf:"varint,3,opt,name=loading,proto3" json:"loading,omitempty"`
+	// Since the start.
+	Created       uint64 `protobuf:"varint,4,opt,name=created,proto3" json:"created,omitempty"`
+	Used          uint64 `protobuf:"varint,5,opt,name=used,proto3" json:"used,omitempty"`
+	Discarded     uint64 `protobuf:"varint,6,opt,name=discarded,proto3" json:"discarded,omitempty"`
+	Failed        uint64 `protobuf:"varint,7,opt,name=failed,proto3" json:"failed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PoolStatus) Reset() {
+	*x = PoolStatus{}
+	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PoolStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PoolStatus) ProtoMessage() {}
+
+func (x *PoolStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PoolStatus.ProtoReflect.Descriptor instead.
+func (*PoolStatus) Descriptor() ([]byte, []int) {
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PoolStatus) GetReady() uint32 {
+	if x != nil {
+		return x.Ready
+	}
+	return 0
+}
+
+func (x *PoolStatus) GetTarget() uint32 {
+	if x != nil {
+		return x.Target
+	}
+	return 0
+}
+
+func (x *PoolStatus) GetLoading() uint32 {
+	if x != nil {
+		return x.Loading
+	}
+	return 0
+}
+
+func (x *PoolStatus) GetCreated() uint64 {
+	if x != nil {
+		return x.Created
+	}
+	return 0
+}
+
+func (x *PoolStatus) GetUsed() uint64 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *PoolStatus) GetDiscarded() uint64 {
+	if x != nil {
+		return x.Discarded
+	}
+	return 0
+}
+
+func (x *PoolStatus) GetFailed() uint64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+// LaneStatus tells of the lanes that write frames.
+type LaneStatus struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Lanes uint32                 `protobuf:"varint,1,opt,name=lanes,proto3" json:"lanes,omitempty"`
+	Busy  uint32                 `protobuf:"varint,2,opt,name=busy,proto3" json:"busy,omitempty"`
+	// Copies waiting for a lane.
+	Queued        uint32 `protobuf:"varint,3,opt,name=queued,proto3" json:"queued,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaneStatus) Reset() {
+	*x = LaneStatus{}
+	mi := &file_walbridge_v1_wal_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaneStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaneStatus) ProtoMessage() {}
+
+func (x *LaneStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_walbridge_v1_wal_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaneStatus.ProtoReflect.Descriptor instead.
+func (*LaneStatus) Descriptor() ([]byte, []int) {
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *LaneStatus) GetLanes() uint32 {
+	if x != nil {
+		return x.Lanes
+	}
+	return 0
+}
+
+func (x *LaneStatus) GetBusy() uint32 {
+	if x != nil {
+		return x.Busy
+	}
+	return 0
+}
+
+func (x *LaneStatus) GetQueued() uint32 {
+	if x != nil {
+		return x.Queued
+	}
+	return 0
+}
+
 type ZoneStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1030,7 +1223,7 @@ type ZoneStatus struct {
 
 func (x *ZoneStatus) Reset() {
 	*x = ZoneStatus{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1235,7 @@ func (x *ZoneStatus) String() string {
 func (*ZoneStatus) ProtoMessage() {}
 
 func (x *ZoneStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1248,7 @@ func (x *ZoneStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ZoneStatus.ProtoReflect.Descriptor instead.
 func (*ZoneStatus) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{14}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ZoneStatus) GetName() string {
@@ -1143,12 +1336,13 @@ const file_walbridge_v1_wal_proto_rawDesc = "" +
 	"\tbroker_id\x18\x01 \x01(\x05H\x00R\bbrokerId\x88\x01\x01\x12\x14\n" +
 	"\x05topic\x18\x02 \x01(\tR\x05topicB\f\n" +
 	"\n" +
-	"_broker_id\"\x84\x01\n" +
+	"_broker_id\"\x9e\x01\n" +
 	"\x1cListCombinedSegmentsResponse\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\tR\x06object\x12\x16\n" +
 	"\x06extent\x18\x02 \x01(\fR\x06extent\x124\n" +
-	"\x05index\x18\x03 \x01(\v2\x1e.walbridge.frame.v1.FrameIndexR\x05index\"\x12\n" +
-	"\x10GetStatusRequest\"\x9c\x04\n" +
+	"\x05index\x18\x03 \x01(\v2\x1e.walbridge.frame.v1.FrameIndexR\x05index\x12\x18\n" +
+	"\aproblem\x18\x04 \x01(\tR\aproblem\"\x12\n" +
+	"\x10GetStatusRequest\"\xb2\x05\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1d\n" +
 	"\n" +
@@ -1165,7 +1359,24 @@ const file_walbridge_v1_wal_proto_rawDesc = "" +
 	"\x12max_inflight_bytes\x18\v \x01(\x04R\x10maxInflightBytes\x12%\n" +
 	"\x0eframes_written\x18\f \x01(\x04R\rframesWritten\x12#\n" +
 	"\rbytes_written\x18\r \x01(\x04R\fbytesWritten\x12#\n" +
-	"\rcopies_failed\x18\x0e \x01(\x04R\fcopiesFailed\"\xc4\x01\n" +
+	"\rcopies_failed\x18\x0e \x01(\x04R\fcopiesFailed\x126\n" +
+	"\x17frames_under_replicated\x18\x0f \x01(\x04R\x15framesUnderReplicated\x12,\n" +
+	"\x04pool\x18\x10 \x01(\v2\x18.walbridge.v1.PoolStatusR\x04pool\x12.\n" +
+	"\x05lanes\x18\x11 \x01(\v2\x18.walbridge.v1.LaneStatusR\x05lanes\"\xb8\x01\n" +
+	"\n" +
+	"PoolStatus\x12\x14\n" +
+	"\x05ready\x18\x01 \x01(\rR\x05ready\x12\x16\n" +
+	"\x06target\x18\x02 \x01(\rR\x06target\x12\x18\n" +
+	"\aloading\x18\x03 \x01(\rR\aloading\x12\x18\n" +
+	"\acreated\x18\x04 \x01(\x04R\acreated\x12\x12\n" +
+	"\x04used\x18\x05 \x01(\x04R\x04used\x12\x1c\n" +
+	"\tdiscarded\x18\x06 \x01(\x04R\tdiscarded\x12\x16\n" +
+	"\x06failed\x18\a \x01(\x04R\x06failed\"N\n" +
+	"\n" +
+	"LaneStatus\x12\x14\n" +
+	"\x05lanes\x18\x01 \x01(\rR\x05lanes\x12\x12\n" +
+	"\x04busy\x18\x02 \x01(\rR\x04busy\x12\x16\n" +
+	"\x06queued\x18\x03 \x01(\rR\x06queued\"\xc4\x01\n" +
 	"\n" +
 	"ZoneStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
@@ -1200,7 +1411,7 @@ func file_walbridge_v1_wal_proto_rawDescGZIP() []byte {
 }
 
 var file_walbridge_v1_wal_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_walbridge_v1_wal_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_walbridge_v1_wal_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_walbridge_v1_wal_proto_goTypes = []any{
 	(ZoneState)(0),                       // 0: walbridge.v1.ZoneState
 	(*CopyLogSegmentDataRequest)(nil),    // 1: walbridge.v1.CopyLogSegmentDataRequest
@@ -1217,41 +1428,45 @@ var file_walbridge_v1_wal_proto_goTypes = []any{
 	(*ListCombinedSegmentsResponse)(nil), // 12: walbridge.v1.ListCombinedSegmentsResponse
 	(*GetStatusRequest)(nil),             // 13: walbridge.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),            // 14: walbridge.v1.GetStatusResponse
-	(*ZoneStatus)(nil),                   // 15: walbridge.v1.ZoneStatus
-	(*v1.Entry)(nil),                     // 16: walbridge.frame.v1.Entry
-	(*v1.FrameIndex)(nil),                // 17: walbridge.frame.v1.FrameIndex
-	(*timestamppb.Timestamp)(nil),        // 18: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),          // 19: google.protobuf.Duration
+	(*PoolStatus)(nil),                   // 15: walbridge.v1.PoolStatus
+	(*LaneStatus)(nil),                   // 16: walbridge.v1.LaneStatus
+	(*ZoneStatus)(nil),                   // 17: walbridge.v1.ZoneStatus
+	(*v1.Entry)(nil),                     // 18: walbridge.frame.v1.Entry
+	(*v1.FrameIndex)(nil),                // 19: walbridge.frame.v1.FrameIndex
+	(*timestamppb.Timestamp)(nil),        // 20: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),          // 21: google.protobuf.Duration
 }
 var file_walbridge_v1_wal_proto_depIdxs = []int32{
 	2,  // 0: walbridge.v1.CopyLogSegmentDataRequest.header:type_name -> walbridge.v1.CopyHeader
 	3,  // 1: walbridge.v1.CopyLogSegmentDataRequest.trailer:type_name -> walbridge.v1.CopyTrailer
-	16, // 2: walbridge.v1.CopyHeader.entries:type_name -> walbridge.frame.v1.Entry
+	18, // 2: walbridge.v1.CopyHeader.entries:type_name -> walbridge.frame.v1.Entry
 	5,  // 3: walbridge.v1.CopyLogSegmentDataResponse.entries:type_name -> walbridge.v1.EntryLocation
 	5,  // 4: walbridge.v1.EntryRange.entry:type_name -> walbridge.v1.EntryLocation
 	6,  // 5: walbridge.v1.FetchLogSegmentRequest.range:type_name -> walbridge.v1.EntryRange
 	6,  // 6: walbridge.v1.FetchEntriesRequest.ranges:type_name -> walbridge.v1.EntryRange
-	17, // 7: walbridge.v1.ListCombinedSegmentsResponse.index:type_name -> walbridge.frame.v1.FrameIndex
-	18, // 8: walbridge.v1.GetStatusResponse.started:type_name -> google.protobuf.Timestamp
-	19, // 9: walbridge.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	15, // 10: walbridge.v1.GetStatusResponse.zones:type_name -> walbridge.v1.ZoneStatus
-	0,  // 11: walbridge.v1.ZoneStatus.state:type_name -> walbridge.v1.ZoneState
-	18, // 12: walbridge.v1.ZoneStatus.last_error_time:type_name -> google.protobuf.Timestamp
-	1,  // 13: walbridge.v1.WalService.CopyLogSegmentData:input_type -> walbridge.v1.CopyLogSegmentDataRequest
-	7,  // 14: walbridge.v1.WalService.FetchLogSegment:input_type -> walbridge.v1.FetchLogSegmentRequest
-	9,  // 15: walbridge.v1.WalService.FetchEntries:input_type -> walbridge.v1.FetchEntriesRequest
-	11, // 16: walbridge.v1.WalService.ListCombinedSegments:input_type -> walbridge.v1.ListCombinedSegmentsRequest
-	13, // 17: walbridge.v1.WalService.GetStatus:input_type -> walbridge.v1.GetStatusRequest
-	4,  // 18: walbridge.v1.WalService.CopyLogSegmentData:output_type -> walbridge.v1.CopyLogSegmentDataResponse
-	8,  // 19: walbridge.v1.WalService.FetchLogSegment:output_type -> walbridge.v1.FetchLogSegmentResponse
-	10, // 20: walbridge.v1.WalService.FetchEntries:output_type -> walbridge.v1.FetchEntriesResponse
-	12, // 21: walbridge.v1.WalService.ListCombinedSegments:output_type -> walbridge.v1.ListCombinedSegmentsResponse
-	14, // 22: walbridge.v1.WalService.GetStatus:output_type -> walbridge.v1.GetStatusResponse
-	18, // [18:23] is the sub-list for method output_type
-	13, // [13:18] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	19, // 7: walbridge.v1.ListCombinedSegmentsResponse.index:type_name -> walbridge.frame.v1.FrameIndex
+	20, // 8: walbridge.v1.GetStatusResponse.started:type_name -> google.protobuf.Timestamp
+	21, // 9: walbridge.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	17, // 10: walbridge.v1.GetStatusResponse.zones:type_name -> walbridge.v1.ZoneStatus
+	15, // 11: walbridge.v1.GetStatusResponse.pool:type_name -> walbridge.v1.PoolStatus
+	16, // 12: walbridge.v1.GetStatusResponse.lanes:type_name -> walbridge.v1.LaneStatus
+	0,  // 13: walbridge.v1.ZoneStatus.state:type_name -> walbridge.v1.ZoneState
+	20, // 14: walbridge.v1.ZoneStatus.last_error_time:type_name -> google.protobuf.Timestamp
+	1,  // 15: walbridge.v1.WalService.CopyLogSegmentData:input_type -> walbridge.v1.CopyLogSegmentDataRequest
+	7,  // 16: walbridge.v1.WalService.FetchLogSegment:input_type -> walbridge.v1.FetchLogSegmentRequest
+	9,  // 17: walbridge.v1.WalService.FetchEntries:input_type -> walbridge.v1.FetchEntriesRequest
+	11, // 18: walbridge.v1.WalService.ListCombinedSegments:input_type -> walbridge.v1.ListCombinedSegmentsRequest
+	13, // 19: walbridge.v1.WalService.GetStatus:input_type -> walbridge.v1.GetStatusRequest
+	4,  // 20: walbridge.v1.WalService.CopyLogSegmentData:output_type -> walbridge.v1.CopyLogSegmentDataResponse
+	8,  // 21: walbridge.v1.WalService.FetchLogSegment:output_type -> walbridge.v1.FetchLogSegmentResponse
+	10, // 22: walbridge.v1.WalService.FetchEntries:output_type -> walbridge.v1.FetchEntriesResponse
+	12, // 23: walbridge.v1.WalService.ListCombinedSegments:output_type -> walbridge.v1.ListCombinedSegmentsResponse
+	14, // 24: walbridge.v1.WalService.GetStatus:output_type -> walbridge.v1.GetStatusResponse
+	20, // [20:25] is the sub-list for method output_type
+	15, // [15:20] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_walbridge_v1_wal_proto_init() }
@@ -1271,7 +1486,7 @@ func file_walbridge_v1_wal_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_walbridge_v1_wal_proto_rawDesc), len(file_walbridge_v1_wal_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
