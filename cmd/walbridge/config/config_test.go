@@ -1,0 +1,87 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const valid = `cluster_id: 5L6g3nShT-eMCtK--X86sw
+broker_id: 1
+listen: unix:///tmp/w.sock
+zones:
+  - name: a
+    url: file:///srv/a
+  - name: b
+    url: file:///srv/b
+  - name: c
+    url: file:///srv/c
+combine:
+  linger: 0s
+limits:
+  copy_bytes: 8MiB
+`
+
+func TestParse(t *testing.T) {
+	c, err := Parse("w.yaml", []byte(valid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Quorum != 2 || c.LocalZone != "a" || *c.Combine.Linger != 0 || c.Limits.CopyBytes != 8<<20 || c.BrokerID != 1 {
+		t.Errorf("got %+v", c)
+	}
+	if c.Timeouts.Zone != Duration(2*time.Second) || c.Combine.Appends != 1 {
+		t.Errorf("defaults: got %+v", c)
+	}
+}
+
+// Every mistake is reported with the file, the line, the key, the value and what would be valid.
+func TestParseRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name, old, new string
+		want           []string
+	}{
+		{"unknown key", "broker_id: 1", "broker_id: 1\nbrokerid: 2", []string{"w.yaml:3:1", "brokerid"}},
+		{"duplicate key", "broker_id: 1", "broker_id: 1\nbroker_id: 2", []string{"w.yaml:3:1", "broker_id"}},
+		{"no broker", "broker_id: 1\n", "", []string{"w.yaml", "broker_id is missing", "node.id"}},
+		{"no cluster", "cluster_id: 5L6g3nShT-eMCtK--X86sw\n", "", []string{"cluster_id is missing"}},
+		{"cluster path trick", "5L6g3nShT-eMCtK--X86sw", "../../etc", []string{"w.yaml:1:13", "cluster_id", "../../etc"}},
+		{"bad unit", "copy_bytes: 8MiB", "copy_bytes: 8MB", []string{"w.yaml:14:15", "copy_bytes", "8MB", "KiB"}},
+		{"bare number", "linger: 0s", "linger: 5", []string{"w.yaml:12:11", "5", "10ms"}},
+		{"negative duration", "linger: 0s", "linger: -5ms", []string{"w.yaml:12:11", "-5ms"}},
+		{"quorum too small", "broker_id: 1", "broker_id: 1\nquorum: 1", []string{"w.yaml:3:9", "quorum", "more than half"}},
+		{"quorum too large", "broker_id: 1", "broker_id: 1\nquorum: 4", []string{"w.yaml:3:9", "quorum", "at most all"}},
+		{"same bucket", "file:///srv/b", "file:///srv/a/", []string{"w.yaml:8:10", "zones[1].url", "no other zone"}},
+		{"same name", "name: b", "name: a", []string{"w.yaml:7:11", "zones[1].name"}},
+		{"zone without url", "    url: file:///srv/c\n", "", []string{"zones[2].url is missing"}},
+		{"local zone", "broker_id: 1", "broker_id: 1\nlocal_zone: z", []string{"w.yaml:3:13", "local_zone", "one of the zones"}},
+		{"listen", "unix:///tmp/w.sock", "unix:w.sock", []string{"w.yaml:3:9", "listen", "unix:///absolute/path"}},
+		{"listen off loopback", "unix:///tmp/w.sock", "tcp://0.0.0.0:1", []string{"w.yaml:3:9", "loopback"}},
+		{"not yaml", "zones:", "zones: [", []string{"w.yaml"}},
+		{"limits contradict", "copy_bytes: 8MiB", "copy_bytes: 512MiB", []string{"limits.inflight_bytes", "limits.copy_bytes"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text := strings.Replace(valid, tc.old, tc.new, 1)
+			if text == valid {
+				t.Fatal("the case changes nothing")
+			}
+			_, err := Parse("w.yaml", []byte(text))
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v\nlacks %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestBytesString(t *testing.T) {
+	for b, want := range map[Bytes]string{0: "0B", 1: "1B", 1 << 10: "1KiB", 1536: "1536B", 3 << 20: "3MiB", 1 << 31: "2GiB"} {
+		if got := b.String(); got != want {
+			t.Errorf("%d: got %s, want %s", b, got, want)
+		}
+	}
+}
