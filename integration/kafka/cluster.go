@@ -1,0 +1,137 @@
+// Package kafka runs real, stock Kafka brokers from the jars that ./install has fetched: KRaft clusters of one or more
+// combined nodes on loopback, each broker a process that can be stopped, killed and started again.
+package kafka
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/walbridge/walbridge/integration/artifact"
+)
+
+// Newest is the newest Kafka that the product supports.
+const Newest = "4.4.0"
+
+// Config describes a cluster. Only Dir must be set.
+type Config struct {
+	// Dir holds everything of the cluster: a directory for each broker, with its log directories and its log file.
+	Dir string
+	// Version defaults to Newest.
+	Version string
+	// Brokers is how many there are, with the ids 1, 2, …; default 1. The first three are controllers too.
+	Brokers int
+	// LogDirs is how many log directories each broker has; default 1.
+	LogDirs int
+	// Options are further options of the JVM, what KAFKA_OPTS is for Kafka's scripts.
+	Options []string
+	// Heap is the JVM's -Xmx; default 512m.
+	Heap string
+	// Properties are added to every broker's server.properties; they win over the defaults.
+	Properties map[string]string
+}
+
+// Cluster is a set of brokers. Its methods are for one goroutine.
+type Cluster struct {
+	// ID is the Kafka cluster's id.
+	ID      string
+	Brokers []*Broker
+
+	cfg  Config
+	java string
+	libs string
+}
+
+// New lays the cluster out and formats its storage. It starts nothing.
+func New(ctx context.Context, cfg Config) (*Cluster, error) {
+	if cfg.Version == "" {
+		cfg.Version = Newest
+	}
+	if cfg.Heap == "" {
+		cfg.Heap = "512m"
+	}
+	cfg.Brokers = max(1, cfg.Brokers)
+	cfg.LogDirs = max(1, cfg.LogDirs)
+	java, err := artifact.Java()
+	if err != nil {
+		return nil, err
+	}
+	libs, err := artifact.KafkaLibs(cfg.Version)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{ID: newClusterID(), cfg: cfg, java: java, libs: libs}
+	ports, err := freePorts(2 * cfg.Brokers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cfg.Brokers {
+		c.Brokers = append(c.Brokers, newBroker(c, i+1, ports[2*i], ports[2*i+1]))
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, b := range c.Brokers {
+		group.Go(func() error { return b.format(ctx) })
+	}
+	return c, group.Wait()
+}
+
+// Start starts every broker and returns when each of them knows all the others.
+func (c *Cluster) Start(ctx context.Context) error {
+	for _, b := range c.Brokers {
+		if err := b.launch(); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.Brokers {
+		if err := b.ready(ctx, len(c.Brokers)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close kills what still runs. The files stay.
+func (c *Cluster) Close() {
+	for _, b := range c.Brokers {
+		b.Kill()
+	}
+}
+
+// Addresses are the bootstrap servers.
+func (c *Cluster) Addresses() []string {
+	var addrs []string
+	for _, b := range c.Brokers {
+		addrs = append(addrs, b.Address())
+	}
+	return addrs
+}
+
+// classPath is the class path of a broker: the distribution's libs, as Kafka's scripts set it.
+func (c *Cluster) classPath() string { return filepath.Join(c.libs, "*") }
+
+// newClusterID makes an id as Kafka does: 16 random bytes in base64url. One that starts with a dash would be read as an
+// option by Kafka's tools.
+func newClusterID() string {
+	var b [16]byte
+	for {
+		rand.Read(b[:])
+		if id := base64.RawURLEncoding.EncodeToString(b[:]); id[0] != '-' {
+			return id
+		}
+	}
+}
+
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
