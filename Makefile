@@ -1,0 +1,91 @@
+# Walbridge. Bare `make` prints what it can do.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench e2e fuzz build agent kafka generate baseline tools clean
+
+GO_VERSION  := 1.26
+BUF_VERSION := 1.75.0
+KAFKA       := 4.4.0
+CACHE       := $(CURDIR)/.cache
+BIN         := $(CACHE)/bin
+AGENT       := java-shim/agent/target/walbridge-agent.jar
+export PATH := $(BIN):$(CACHE)/npm/node_modules/.bin:$(PATH)
+
+# Two heavy jobs at once is what a small machine carries.
+GOTEST := go test -p 2
+MVN    := mvn -q -B -Dstyle.color=never -f java-shim/pom.xml
+
+help: ## print this
+	@echo "make <target>:"
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  \1 \2/p' Makefile | awk '{n = $$1; $$1 = ""; printf "  %-9s%s\n", n, $$0}'
+	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s."
+
+demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every byte
+	@tools/need go java javac mvn
+	@tools/stage build $(MAKE) --no-print-directory build
+	@tools/stage agent $(MAKE) --no-print-directory agent
+	@tools/stage kafka integration/kafka/install $(KAFKA)
+	@go run ./integration/demo $(DEMO)
+
+test: ## run every test: Go with -race, Java, end to end
+	@tools/need go gcc java javac mvn
+	@tools/stage unit $(GOTEST) -race $$(go list ./... | grep -v /integration)
+	@tools/stage java $(MVN) verify
+	@tools/stage kafka integration/kafka/install $(KAFKA)
+	@tools/stage build $(MAKE) --no-print-directory build
+	@tools/stage end-to-end go test -count=1 -timeout 20m -v ./integration/...
+
+check: ## what must hold before a test runs: format, vet, lint, generated code, compatibility
+	@tools/need go npm
+	@tools/stage tools $(MAKE) --no-print-directory tools
+	@tools/stage format bash -c 'out=$$(gofmt -l $$(git ls-files "*.go")) && [ -z "$$out" ] || { echo "not gofmt-ed: $$out"; exit 1; }'
+	@tools/stage tidy go mod tidy -diff
+	@tools/stage vet go vet ./...
+	@tools/stage staticcheck staticcheck ./...
+	@tools/stage buf bash -c 'buf lint && buf format -d --exit-code && buf breaking --against proto/baseline.json'
+	@tools/stage generated tools/generated-fresh
+
+bench: ## measure against a baseline in the same run; ONLY=core
+	@tools/need go
+	@go run ./bench $(if $(ONLY),-only $(ONLY))
+
+e2e: ## run the end-to-end tests with real brokers; ONLY=<regular expression of test names>
+	@tools/need go java javac mvn
+	@$(MAKE) --no-print-directory build agent kafka
+	@go test -count=1 -timeout 30m -v ./integration/... $(if $(ONLY),-run '$(ONLY)')
+
+fuzz: ## fuzz everything that parses, FUZZTIME each (default 30s); ONLY=<FuzzTarget>
+	@tools/need go
+	@tools/fuzz '$(or $(FUZZTIME),30s)' '$(ONLY)'
+
+build: ## build the daemon into bin/
+	@tools/need go
+	@go build -trimpath -o bin/walbridge ./cmd/walbridge
+
+agent: ## build walbridge-agent.jar, without its tests
+	@tools/need java javac mvn
+	@$(MVN) package -DskipTests
+
+kafka: ## fetch the stock brokers that the tests use
+	@integration/kafka/install $(KAFKA)
+
+generate: tools ## generate the Go code of the .proto files
+	@buf generate
+
+baseline: tools ## accept the .proto files as the new baseline; takes an ADR
+	@buf build --exclude-source-info -o proto/baseline.json
+
+tools: $(BIN)/staticcheck $(CACHE)/npm/node_modules/.bin/buf ## build the pinned tools into .cache/
+
+# Two builds at a time would be two of staticcheck's size; `tool` is every tool that tools/go.mod names.
+$(BIN)/staticcheck: tools/go.mod tools/go.sum
+	@mkdir -p $(BIN)
+	@go build -C tools -o $(BIN) tool
+	@touch $@
+
+$(CACHE)/npm/node_modules/.bin/buf: Makefile
+	@npm install --silent --no-save --no-package-lock --prefix $(CACHE)/npm @bufbuild/buf@$(BUF_VERSION)
+	@touch $@
+
+clean: ## remove what was built, but not the caches
+	@rm -rf bin dist java-shim/*/target

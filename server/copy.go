@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/grpc"
+
+	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
+	"github.com/walbridge/walbridge/server/frame"
+)
+
+type copyStream = grpc.ClientStreamingServer[walbridgev1.CopyLogSegmentDataRequest, walbridgev1.CopyLogSegmentDataResponse]
+
+// CopyLogSegmentData answers when a quorum holds the copy durably.
+func (s *Service) CopyLogSegmentData(stream copyStream) error {
+	ctx, cancel := context.WithTimeout(stream.Context(), s.opts.CopyTimeout)
+	defer cancel()
+	response, err := s.copy(ctx, stream)
+	if err != nil {
+		s.copiesFailed.Add(1)
+		return toStatus(err)
+	}
+	return stream.SendAndClose(response)
+}
+
+func (s *Service) copy(ctx context.Context, stream copyStream) (*walbridgev1.CopyLogSegmentDataResponse, error) {
+	in := make(chan received, 1)
+	// Recv knows no deadline but the client's, so that it has a goroutine of its own. It ends with the stream, at the
+	// latest when this method returns, and gives back what it reserved if nobody takes it.
+	go func() { in <- s.receive(stream) }()
+	var r received
+	select {
+	case r = <-in:
+	case <-ctx.Done():
+		go func() { s.inflight.release((<-in).reserved) }()
+		return nil, fmt.Errorf("receive copy: %w", context.Cause(ctx))
+	}
+	defer s.inflight.release(r.reserved)
+	if r.err != nil {
+		return nil, r.err
+	}
+	result, err := s.opts.Copier.Copy(ctx, r.sections)
+	if err != nil {
+		return nil, err
+	}
+	extent, err := result.Extent.AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	response := &walbridgev1.CopyLogSegmentDataResponse{CombinedSegmentId: r.id, Extent: extent}
+	for _, l := range result.Entries {
+		response.Entries = append(response.Entries, &walbridgev1.EntryLocation{Position: l.Position, Length: l.Length})
+	}
+	return response, nil
+}
+
+// received is one copy as it came in, or why it did not; reserved is to be released either way.
+type received struct {
+	id       []byte
+	sections []frame.Section
+	reserved int64
+	err      error
+}
+
+func (s *Service) receive(stream copyStream) (r received) {
+	first, err := stream.Recv()
+	if err != nil {
+		r.err = cutOff(err)
+		return r
+	}
+	header := first.GetHeader()
+	size, err := s.checkHeader(header)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	if !s.inflight.reserve(size) {
+		r.err = fmt.Errorf("%w: %d of %d bytes in use, the copy has %d", errFull, s.inflight.used(), s.inflight.max, size)
+		return r
+	}
+	r.reserved, r.id = size, header.GetCombinedSegmentId()
+	a := newAssembler(header.GetEntries())
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			r.err = cutOff(err)
+			return r
+		}
+		switch p := m.GetPayload().(type) {
+		case *walbridgev1.CopyLogSegmentDataRequest_Chunk:
+			if r.err = a.add(p.Chunk); r.err != nil {
+				return r
+			}
+		case *walbridgev1.CopyLogSegmentDataRequest_Trailer:
+			r.sections, r.err = a.finish(p.Trailer.GetCrc32C())
+			return r
+		default:
+			r.err = fmt.Errorf("%w: expected a chunk or the trailer", errInvalid)
+			return r
+		}
+	}
+}
+
+// checkHeader returns the length of the copy's bytes.
+func (s *Service) checkHeader(h *walbridgev1.CopyHeader) (size int64, err error) {
+	switch {
+	case h == nil:
+		return 0, fmt.Errorf("%w: a copy starts with a header", errInvalid)
+	case h.GetClusterId() != s.opts.Identity.ClusterID || h.GetBrokerId() != s.opts.Identity.BrokerID:
+		return 0, fmt.Errorf("%w: copy from broker %d of cluster %q, this daemon serves broker %d of cluster %q", errIdentity,
+			h.GetBrokerId(), h.GetClusterId(), s.opts.Identity.BrokerID, s.opts.Identity.ClusterID)
+	case len(h.GetCombinedSegmentId()) != 16:
+		return 0, fmt.Errorf("%w: combined_segment_id has %d bytes, not 16", errInvalid, len(h.GetCombinedSegmentId()))
+	case len(h.GetEntries()) == 0:
+		return 0, fmt.Errorf("%w: a copy has at least one entry", errInvalid)
+	}
+	for i, e := range h.GetEntries() {
+		if err := frame.ValidateEntry(e); err != nil {
+			return 0, fmt.Errorf("%w: entry %d: %w", errInvalid, i, err)
+		}
+		size += int64(e.GetLength())
+	}
+	if size > s.opts.MaxCopyBytes {
+		return 0, fmt.Errorf("%w: the copy has %d bytes, at most %d are taken", errInvalid, size, s.opts.MaxCopyBytes)
+	}
+	return size, nil
+}
+
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: the stream ended before its trailer", errInvalid)
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+// Package server is the daemon's gRPC service: it checks what comes in, bounds what it holds, and maps errors. The work
+// is done below it: combine writes frames, fetch reads them, incarnation gives the daemon its number.
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/status"
+
+	"github.com/walbridge/walbridge/backends"
+	"github.com/walbridge/walbridge/backends/quorum"
+	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
+	"github.com/walbridge/walbridge/server/combine"
+	"github.com/walbridge/walbridge/server/frame"
+)
+
+// Limits of one connection and one message. A header with 20,000 entries fits into a message.
+const (
+	maxMessageBytes = 8 << 20
+	maxStreams      = 1000
+	windowBytes     = 4 << 20
+)
+
+// Copier makes sections durable; a *combine.Combiner.
+type Copier interface {
+	Copy(ctx context.Context, sections []frame.Section) (combine.Result, error)
+	Stats() combine.Stats
+}
+
+// Frames reads the frame of an extent; a *fetch.Fetcher.
+type Frames interface {
+	Frame(ctx context.Context, x frame.Extent) (*frame.Frame, error)
+}
+
+// Zones tells how the zones are; a *quorum.Bucket.
+type Zones interface {
+	Status() quorum.Status
+}
+
+// Options are what a Service is made of. All are required, but for those that name a default.
+type Options struct {
+	Identity frame.Identity
+	Version  string
+	Copier   Copier
+	Frames   Frames
+	Bucket   backends.Bucket
+	Zones    Zones
+	// URLs are the zones' addresses by name, without secrets.
+	URLs map[string]string
+	// PoolStatus tells of the pre-warmed writers.
+	PoolStatus func() *walbridgev1.PoolStatus
+	// MaxInflightBytes bounds the copies accepted and not yet answered, MaxCopyBytes each of them.
+	MaxInflightBytes, MaxCopyBytes int64
+	// CopyTimeout bounds a copy from its header to its answer.
+	CopyTimeout time.Duration
+	Logger      *slog.Logger
+	Registerer  prometheus.Registerer
+}
+
+// Service implements walbridge.v1.WalService.
+type Service struct {
+	walbridgev1.UnimplementedWalServiceServer
+	opts         Options
+	started      time.Time
+	inflight     inflight
+	copiesFailed atomic.Uint64
+	listing      chan struct{}
+}
+
+// New returns the service; it starts nothing.
+func New(opts Options) *Service {
+	s := &Service{
+		opts: opts, started: time.Now(), inflight: inflight{max: opts.MaxInflightBytes}, listing: make(chan struct{}, 1),
+	}
+	opts.Registerer.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "walbridge_server_inflight_bytes", Help: "Bytes of copies accepted and not yet answered.",
+		}, func() float64 { return float64(s.inflight.used()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "walbridge_server_copies_failed_total", Help: "Copies answered with an error.",
+		}, func() float64 { return float64(s.copiesFailed.Load()) }),
+	)
+	return s
+}
+
+// GRPC returns a gRPC server that serves s, health and reflection, and the health service to switch.
+func (s *Service) GRPC() (*grpc.Server, *health.Server) {
+	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
+	s.opts.Registerer.MustRegister(metrics)
+	panicked := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
+		s.opts.Logger.ErrorContext(ctx, "panic in a request", "err", fmt.Sprint(p))
+		return status.Errorf(codes.Internal, "internal error: %v", p)
+	})
+	log := logging.LoggerFunc(func(ctx context.Context, _ logging.Level, msg string, fields ...any) {
+		s.opts.Logger.DebugContext(ctx, msg, fields...)
+	})
+	finished := logging.WithLogOnEvents(logging.FinishCall)
+	g := grpc.NewServer(
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.InitialWindowSize(windowBytes),
+		grpc.InitialConnWindowSize(4*windowBytes),
+		grpc.ConnectionTimeout(5*time.Second),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), logging.UnaryServerInterceptor(log, finished),
+			recovery.UnaryServerInterceptor(panicked)),
+		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), logging.StreamServerInterceptor(log, finished),
+			recovery.StreamServerInterceptor(panicked)),
+	)
+	walbridgev1.RegisterWalServiceServer(g, s)
+	h := health.NewServer()
+	grpc_health_v1.RegisterHealthServer(g, h)
+	reflection.Register(g)
+	metrics.InitializeMetrics(g)
+	return g, h
+}
