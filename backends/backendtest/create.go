@@ -93,8 +93,8 @@ func createAndAppend(ctx context.Context, b backends.Bucket, name string, p []by
 	return errors.Join(appendTo(ctx, w, p), w.Close(ctx))
 }
 
-// Where an object exists before its first Append it has length 0 and is listed; where not it is neither. A Writer closed
-// without an Append leaves the one or the other, and both can be deleted.
+// Where an object exists before its first Append it has length 0 and is listed; where not it is neither. Both are the
+// same after the Close of a Writer that appended nothing, and can be deleted.
 func createEmpty(t testing.TB, b backends.Bucket) {
 	const name = "create/a"
 	w := create(t, b, name)

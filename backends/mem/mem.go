@@ -1,8 +1,8 @@
-// Package mem is a store in memory, for tests and for trying the daemon out. It can behave like a store that appends
-// (GCS Rapid, a file system) and like one that writes an object whole (S3).
+// Package mem is a store in memory, for tests. It can behave like a store that appends (GCS Rapid, a file system) and
+// like one that writes an object whole (S3).
 //
-// It starts no goroutine, does no I/O and waits for nothing but a mutex held for the length of a copy, so it may be used
-// in a testing/synctest bubble.
+// It starts no goroutine, does no I/O and waits for nothing but a mutex held for the length of a copy, so it works in a
+// testing/synctest bubble.
 package mem
 
 import (
