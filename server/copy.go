@@ -118,7 +118,7 @@ func (s *Service) checkHeader(h *walbridgev1.CopyHeader) (size int64, err error)
 		return 0, fmt.Errorf("%w: a copy has at least one entry", errInvalid)
 	}
 	for i, e := range h.GetEntries() {
-		if err := frame.ValidateEntry(e); err != nil {
+		if err := frame.Validate(e); err != nil {
 			return 0, fmt.Errorf("%w: entry %d: %w", errInvalid, i, err)
 		}
 		size += int64(e.GetLength())

@@ -46,7 +46,7 @@ func (s *Service) ListCombinedSegments(r *walbridgev1.ListCombinedSegmentsReques
 
 func (s *Service) listObject(name string, id frame.ObjectID, topic string, stream listStream) error {
 	readAt := func(p []byte, off int64) error { return s.opts.Bucket.ReadAt(stream.Context(), name, p, off) }
-	for f, err := range frame.ScanIndex(name, readAt) {
+	for f, err := range frame.Scan(name, readAt, frame.IndexOnly) {
 		var corrupt *frame.CorruptError
 		switch {
 		case errors.Is(err, backends.ErrNotFound):
@@ -60,7 +60,7 @@ func (s *Service) listObject(name string, id frame.ObjectID, topic string, strea
 		if topic != "" && !slices.ContainsFunc(f.Index.GetEntries(), ofTopic) {
 			continue
 		}
-		extent, err := f.Extent(id).AppendBinary(nil)
+		extent, err := f.Extent(id, f.Position).AppendBinary(nil)
 		if err != nil {
 			return err
 		}

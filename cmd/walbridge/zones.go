@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/walbridge/walbridge/backends"
+	"github.com/walbridge/walbridge/backends/file"
+)
+
+// openZone opens the store that a zone's URL names. This is the only place that names concrete stores.
+func openZone(zoneURL string) (backends.Bucket, error) {
+	u, err := url.Parse(zoneURL)
+	if err != nil {
+		return nil, fmt.Errorf("zone %q: %w", zoneURL, err)
+	}
+	switch u.Scheme {
+	case "file":
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+			return nil, fmt.Errorf("zone %q: a file zone is file:///absolute/path", zoneURL)
+		}
+		return file.Open(u.Path)
+	default:
+		return nil, fmt.Errorf("zone %q: unknown scheme %q: must be file", zoneURL, u.Scheme)
+	}
+}
