@@ -51,7 +51,7 @@ func DecodeHeader(b []byte) (Header, error) {
 	}
 	// The checksum comes before the version: a changed version byte is damage, not a newer format.
 	if sum, got := binary.BigEndian.Uint32(b[28:]), backends.Checksum(b[:28]); sum != got {
-		return Header{}, corrupt(28, "header crc32c %08x, computed %08x", sum, got)
+		return Header{}, corrupt(0, "header crc32c %08x, computed %08x", sum, got)
 	}
 	if b[4] != version {
 		return Header{}, fmt.Errorf("frame: version %d: %w", b[4], ErrVersion)
