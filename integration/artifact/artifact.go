@@ -40,12 +40,12 @@ func Java() (string, error) { return tool("java", "apt-get install -y openjdk-17
 
 // AgentJar is the one jar that is installed at a broker.
 func AgentJar() (string, error) {
-	return built("the agent", "java-shim/agent/target/walbridge-agent.jar", "make java")
+	return built("the agent", "java-shim/agent/target/walbridge-agent.jar", "make agent")
 }
 
 // VerifyJar is the verifier of stored entries.
 func VerifyJar() (string, error) {
-	return built("the verifier", "java-shim/verify/target/walbridge-verify.jar", "make java")
+	return built("the verifier", "java-shim/verify/target/walbridge-verify.jar", "make agent")
 }
 
 // KafkaLibs is the directory with the jars of a stock Kafka broker of the version.

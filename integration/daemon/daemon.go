@@ -103,8 +103,8 @@ func (d *Daemon) Close() {
 	_ = d.conn.Close() // there is nothing to be done about it
 }
 
-// Exited is closed when the daemon that was started last has ended.
-func (d *Daemon) Exited() <-chan struct{} { return d.process.Exited() }
+// Ended is nil while the daemon runs; afterwards it says how it ended and what it logged last.
+func (d *Daemon) Ended() error { return d.process.Ended() }
 
 // Client is the daemon's service.
 func (d *Daemon) Client() walbridgev1.WalServiceClient {

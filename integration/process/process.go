@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -23,6 +24,8 @@ type Spec struct {
 	Env []string
 	// Log is the file that standard output and standard error are appended to.
 	Log string
+	// Stdout, if set, gets the standard output instead.
+	Stdout io.Writer
 }
 
 // Process is a child that was started. All methods are safe for concurrent use.
@@ -43,6 +46,9 @@ func Start(spec Spec) (*Process, error) {
 	cmd := exec.Command(spec.Path, spec.Args...)
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
+	if spec.Stdout != nil {
+		cmd.Stdout = spec.Stdout
+	}
 	// Its own group, so that a Ctrl-C on the terminal reaches only us and we stop things in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p := &Process{spec: spec, cmd: cmd, exited: make(chan struct{})}
@@ -69,6 +75,16 @@ func (p *Process) run(started chan<- error) {
 
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Ended is nil while the process runs; afterwards it says how it ended and what it logged last.
+func (p *Process) Ended() error {
+	select {
+	case <-p.exited:
+		return p.died()
+	default:
+		return nil
+	}
+}
 
 // PID is the process's id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/walbridge/walbridge/integration/daemon"
+	"github.com/walbridge/walbridge/integration/kafka"
+	"github.com/walbridge/walbridge/integration/load"
+	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
+)
+
+// system is a broker with the agent, its daemon, and the topics of the demo.
+type system struct {
+	dir        string
+	cluster    *kafka.Cluster
+	daemon     *daemon.Daemon
+	client     *kgo.Client
+	partitions []load.Partition
+}
+
+// start starts everything and creates the topics.
+func start(ctx context.Context, dir string, j jars, partitions int, p *progress) (s *system, err error) {
+	s = &system{dir: dir}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	p.now("formatting the broker's storage")
+	s.cluster, err = kafka.New(ctx, kafka.Config{
+		Dir:     filepath.Join(dir, "kafka"),
+		Options: []string{"-javaagent:" + j.agent},
+	})
+	if err != nil {
+		return nil, err
+	}
+	broker := s.cluster.Brokers[0]
+	p.now("starting the daemon")
+	s.daemon, err = daemon.New(ctx, daemon.Config{
+		Dir: filepath.Join(dir, "walbridge"), ClusterID: s.cluster.ID, BrokerID: broker.ID, Zones: zones,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.daemon.Start(ctx); err != nil {
+		return nil, err
+	}
+	p.done("the daemon serves, zones %v", zones)
+
+	p.now("starting the broker")
+	broker.Properties = map[string]string{
+		"remote.log.wal.storage.system.enable":      "true",
+		"remote.log.wal.storage.manager.class.name": "io.walbridge.shim.GrpcRemoteWalStorageManager",
+		"rwsm.config.target":                        s.daemon.Target(),
+		"remote.log.wal.topics":                     `demo\..*`,
+	}
+	if err := s.cluster.Start(ctx); err != nil {
+		return nil, err
+	}
+	p.done("a stock Kafka %s broker runs, with the agent", kafka.Newest)
+	return s, s.createTopics(ctx, partitions)
+}
+
+// createTopics spreads the partitions over three topics, with the smallest segments that Kafka allows, so that some
+// roll.
+func (s *system) createTopics(ctx context.Context, partitions int) (err error) {
+	s.client, err = kgo.NewClient(kgo.SeedBrokers(s.cluster.Addresses()...))
+	if err != nil {
+		return fmt.Errorf("client of the broker: %w", err)
+	}
+	segmentBytes := "1048576"
+	configs := map[string]*string{"segment.bytes": &segmentBytes}
+	names := []string{"demo.orders", "demo.payments", "demo.clicks"}
+	for i, topic := range names {
+		n := (partitions + i) / len(names)
+		if n == 0 {
+			continue
+		}
+		if _, err := kadm.NewClient(s.client).CreateTopic(ctx, int32(n), 1, configs, topic); err != nil {
+			return fmt.Errorf("create topic %s: %w", topic, err)
+		}
+		for id := range n {
+			s.partitions = append(s.partitions, load.Partition{Topic: topic, ID: int32(id)})
+		}
+	}
+	return nil
+}
+
+// topics are the names of the topics, in the order of the partitions.
+func (s *system) topics() []string {
+	var names []string
+	for _, p := range s.partitions {
+		if p.ID == 0 {
+			names = append(names, p.Topic)
+		}
+	}
+	return names
+}
+
+// watch returns a context that ends when the broker does.
+func (s *system) watch(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	broker := s.cluster.Brokers[0]
+	go func() {
+		select {
+		case <-broker.Exited():
+			cancel(broker.Ended())
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// status asks the daemon how it is.
+func (s *system) status(ctx context.Context) (*walbridgev1.GetStatusResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := s.daemon.Client().GetStatus(ctx, &walbridgev1.GetStatusRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("the daemon's status: %w", errors.Join(err, s.daemon.Ended()))
+	}
+	return r, nil
+}
+
+// close ends every process.
+func (s *system) close() {
+	if s.client != nil {
+		s.client.Close()
+	}
+	if s.cluster != nil {
+		s.cluster.Close()
+	}
+	if s.daemon != nil {
+		s.daemon.Close()
+	}
+}
