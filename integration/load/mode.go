@@ -18,9 +18,8 @@ type mode struct {
 var (
 	plain = mode{
 		name: "plain",
-		// Without idempotence a retry could write a record twice.
 		options: func(string) []kgo.Opt {
-			return []kgo.Opt{kgo.DisableIdempotentWrite(), kgo.RequiredAcks(kgo.LeaderAck()), kgo.RecordRetries(0)}
+			return []kgo.Opt{kgo.DisableIdempotentWrite(), kgo.RequiredAcks(kgo.LeaderAck())}
 		},
 		run: untilDone,
 	}
