@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/walbridge/walbridge/backends"
 	framev1 "github.com/walbridge/walbridge/proto/walbridge/frame/v1"
@@ -39,20 +37,18 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(encoded, decoded, protocmp.Transform()); diff != "" {
-			t.Fatalf("encoded -, decoded +:\n%s", diff)
-		}
+		checkSame(t, decoded, encoded)
 		for i, s := range sections {
 			if !bytes.Equal(decoded.Entry(i), joined(s)) {
 				t.Fatalf("entry %d has other bytes than its section", i)
 			}
-			if diff := cmp.Diff(before[i], s.Entry, protocmp.Transform()); diff != "" {
-				t.Fatalf("Encode changed the caller's entry %d:\n%s", i, diff)
+			if !proto.Equal(s.Entry, before[i]) {
+				t.Fatalf("Encode changed the caller's entry %d: %v, was %v", i, s.Entry, before[i])
 			}
 			want := proto.CloneOf(s.Entry)
 			want.Position = decoded.Index.Entries[i].Position
-			if diff := cmp.Diff(want, decoded.Index.Entries[i], protocmp.Transform()); diff != "" {
-				t.Fatalf("entry %d, given -, stored +:\n%s", i, diff)
+			if got := decoded.Index.Entries[i]; !proto.Equal(got, want) {
+				t.Fatalf("entry %d is %v, want %v", i, got, want)
 			}
 		}
 	}

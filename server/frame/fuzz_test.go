@@ -11,7 +11,7 @@ import (
 	"github.com/walbridge/walbridge/backends"
 )
 
-// The seeds are in testdata/fuzz. Checksums hide what is behind them from a fuzzer, so most targets also make the ones of
+// The seeds are in testdata/fuzz. Checksums hide what is behind them from a fuzzer, so most targets also make those of
 // their input right.
 
 func FuzzDecode(f *testing.F) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	framev1 "github.com/walbridge/walbridge/proto/walbridge/frame/v1"
 )
@@ -138,9 +137,7 @@ func TestGoldenFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(encoded, decoded, protocmp.Transform()); diff != "" {
-		t.Errorf("encoded -, decoded +:\n%s", diff)
-	}
+	checkSame(t, decoded, encoded)
 }
 
 func TestGoldenExtent(t *testing.T) {

@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/oklog/ulid/v2"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/walbridge/walbridge/backends"
 	framev1 "github.com/walbridge/walbridge/proto/walbridge/frame/v1"
@@ -151,3 +154,15 @@ func randomSection(rnd *rand.Rand, maxLength int) Section {
 }
 
 func joined(s Section) []byte { return bytes.Join(s.Chunks, nil) }
+
+// checkSame compares a frame with the one it should be.
+func checkSame(t *testing.T, got, want *Frame) {
+	t.Helper()
+	if got.Header != want.Header || got.CRC32C != want.CRC32C || !bytes.Equal(got.Bytes, want.Bytes) {
+		t.Fatalf("%+v crc32c %08x %x, want %+v crc32c %08x %x",
+			got.Header, got.CRC32C, got.Bytes, want.Header, want.CRC32C, want.Bytes)
+	}
+	if !proto.Equal(got.Index, want.Index) {
+		t.Fatalf("index, want -, got +:\n%s", cmp.Diff(want.Index, got.Index, protocmp.Transform()))
+	}
+}
