@@ -1,0 +1,114 @@
+package io.walbridge.shim;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusException;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * One call of any kind, driven by the thread that made it. Both ways are bounded: {@link #send} waits while the
+ * transport is not ready for more, and at most {@link #AHEAD} replies are held for {@link #next}. All waiting ends with
+ * the call, at its deadline at the latest, also that of a caller that has gone away.
+ *
+ * <p>{@link #close} may be called by any thread, the other methods by one at a time.
+ */
+final class BlockingCall<Q, R> implements AutoCloseable {
+
+    /** One reply being read, and one on its way. */
+    static final int AHEAD = 2;
+
+    private final ClientCall<Q, R> call;
+    private final Deque<R> replies = new ArrayDeque<>(AHEAD);
+    private Status end;
+    private Metadata trailers;
+
+    BlockingCall(Channel channel, MethodDescriptor<Q, R> method, Duration timeout) {
+        call = channel.newCall(method, CallOptions.DEFAULT.withDeadlineAfter(timeout));
+        call.start(new Replies(), new Metadata());
+        call.request(AHEAD);
+    }
+
+    /** Sends one message, as soon as the transport takes it. False if the call has ended; {@link #next} says why. */
+    boolean send(Q message) throws InterruptedException {
+        synchronized (this) {
+            while (end == null && !call.isReady()) {
+                wait();
+            }
+            if (end != null) {
+                return false;
+            }
+        }
+        call.sendMessage(message);
+        return true;
+    }
+
+    /** Tells the server that no more messages follow. */
+    void halfClose() {
+        call.halfClose();
+    }
+
+    /** Returns the next reply, or null after the last one. */
+    R next() throws InterruptedException, StatusException {
+        R reply;
+        synchronized (this) {
+            while (end == null && replies.isEmpty()) {
+                wait();
+            }
+            reply = replies.poll();
+            if (reply == null) {
+                if (!end.isOk()) {
+                    throw end.asException(trailers);
+                }
+                return null;
+            }
+        }
+        call.request(1);
+        return reply;
+    }
+
+    /** Cancels the call if it has not ended, and drops the replies that nobody has taken. */
+    @Override
+    public void close() {
+        call.cancel("closed by the caller", null);
+        synchronized (this) {
+            replies.clear();
+        }
+    }
+
+    private final class Replies extends ClientCall.Listener<R> {
+        @Override
+        public void onReady() {
+            synchronized (BlockingCall.this) {
+                BlockingCall.this.notifyAll();
+            }
+        }
+
+        @Override
+        public void onMessage(R reply) {
+            synchronized (BlockingCall.this) {
+                replies.add(reply);
+                BlockingCall.this.notifyAll();
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata metadata) {
+            synchronized (BlockingCall.this) {
+                end = status;
+                trailers = metadata;
+                if (!status.isOk()) {
+                    // The whole call has failed, and its caller may never come for them.
+                    replies.clear();
+                }
+                BlockingCall.this.notifyAll();
+            }
+        }
+    }
+}
