@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -31,7 +30,7 @@ func Size(id Identity, sections []Section) (int64, error) {
 // received therefore show as a wrong checksum as soon as a store looks at the frame.
 //
 // The callers' messages are not changed, but the returned index shares their ids and lineages. It fails with
-// ErrTooLarge, or with an *InvalidError where the identity or an entry is not valid.
+// ErrTooLarge, or with an *InvalidError where the identity, an entry, or the length of its chunks is not valid.
 func Encode(id Identity, sections []Section) (*Frame, error) {
 	if err := check(id, sections); err != nil {
 		return nil, fmt.Errorf("encode frame: %w", err)
@@ -64,7 +63,7 @@ func check(id Identity, sections []Section) error {
 		return err
 	}
 	if len(sections) == 0 {
-		return errors.New("no sections")
+		return invalid("number of sections", "%d", 0, "1 or more")
 	}
 	for i, s := range sections {
 		if err := Validate(s.Entry); err != nil {

@@ -141,6 +141,9 @@ func TestEncodeRefuses(t *testing.T) {
 			s[1].Entry.Partition = -1
 			return s
 		}, "partition"},
+		"no sections": {func(_ *Identity, s []Section) []Section {
+			return nil
+		}, "number of sections"},
 		"chunks shorter than the entry": {func(_ *Identity, s []Section) []Section {
 			s[0].Chunks = s[0].Chunks[:1]
 			return s
@@ -157,8 +160,17 @@ func TestEncodeRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want an *InvalidError for %s", name, err, c.want)
 		}
 	}
-	if _, err := Encode(sampleIdentity, nil); err == nil {
-		t.Error("a frame of no sections")
+}
+
+func TestBytesThatChangedInMemoryShow(t *testing.T) {
+	sections := sampleSections()
+	sections[0].Chunks[1][0] ^= 1 // after their checksum was verified
+	f, err := Encode(sampleIdentity, sections)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.CRC32C == backends.Checksum(f.Bytes) {
+		t.Error("the frame's checksum was taken from the changed bytes: no store would notice")
 	}
 }
 
