@@ -1,0 +1,157 @@
+// Package file is a store in a directory of a file system: a zone's shared one (EFS, Filestore, NFS, CephFS), or a local
+// disk. An object is a regular file under its own name, so cp, ls and a backup program work on a bucket.
+//
+// Durability. An Append is written and synced (fdatasync on Linux) before it returns; a Create syncs the new file, its
+// directory and every directory above it up to the bucket's, whoever made them. The directory itself is not synced into
+// the one it lies in. Bytes may be readable before they are durable, which is harmless: nobody is told of them before.
+//
+// Torn writes. An Append writes behind the bytes that are there and never over them, so whatever becomes of it, earlier
+// Appends stay readable; this leans on the disk not losing the bytes of a sector it rewrites with the same content. What
+// a crash leaves behind the last whole Append, a piece of one or zeros, is for the frame's checksums to find, and no
+// extent names it.
+//
+// Sharing. Any number of processes may use a directory. Every ReadAt opens the file anew, which is what makes NFS look
+// at the server (close-to-open consistency). Files that cannot be objects, such as those that start with a dot, are
+// neither listed nor readable, and nothing leads out of the directory, not even a symbolic link (os.Root).
+//
+// Names. A file system knows no object a beside an object a/b, and no part of a name longer than 255 bytes.
+//
+// Deadlines. A system call cannot be taken back. One that outlasts its ctx goes on in its own goroutine and its result is
+// dropped; their number is bounded, beyond it operations wait, until their ctx ends, for one that returns.
+package file
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+
+	"github.com/walbridge/walbridge/backends"
+)
+
+const (
+	// maxAppend keeps one Append within one write call and one deadline.
+	maxAppend = 1 << 30
+
+	// maxCalls bounds the operations that are in the kernel at once, each of which may hold a thread: as many Appends,
+	// and as many of all others, so that slow reads do not stop the writes.
+	maxCalls = 128
+
+	// createAttempts bounds the races a Create may lose against Deletes that remove its directory.
+	createAttempts = 100
+
+	dirMode  = 0o750
+	fileMode = 0o640
+)
+
+// Bucket is a directory. Make one with Open.
+type Bucket struct {
+	root *os.Root
+
+	appends, others slots
+
+	// The system's ways to make a file or a directory durable, and a file's bytes and length only; tests watch and
+	// break them.
+	sync, datasync func(*os.File) error
+}
+
+// Open opens the directory dir, which has to exist: where a file system is not mounted, a directory made on the way
+// would take its objects to another disk.
+func Open(ctx context.Context, dir string) (*Bucket, error) {
+	root, err := detach(ctx, nil, func() (*os.Root, error) { return os.OpenRoot(dir) }, func(r *os.Root) { r.Close() })
+	if err != nil {
+		return nil, fmt.Errorf("file: open bucket: %w", err)
+	}
+	return &Bucket{
+		root:     root,
+		appends:  make(slots, maxCalls),
+		others:   make(slots, maxCalls),
+		sync:     fsync,
+		datasync: fdatasync,
+	}, nil
+}
+
+// Create implements backends.Bucket. The object exists, empty and durable, when it returns.
+func (b *Bucket) Create(ctx context.Context, name string) (backends.Writer, error) {
+	if err := backends.CheckName(name); err != nil {
+		return nil, b.fail("create", name, err)
+	}
+	w, err := detach(ctx, b.others, func() (*writer, error) { return b.create(name) }, func(w *writer) { w.file.Close() })
+	if err != nil {
+		return nil, b.fail("create", name, err)
+	}
+	return w, nil
+}
+
+func (b *Bucket) create(name string) (*writer, error) {
+	f, err := b.createFile(name)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{bucket: b, name: name, file: f}
+	if w.info, err = f.Stat(); err == nil {
+		err = b.sync(f)
+	}
+	if err == nil {
+		err = b.syncDirs(path.Dir(name))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// createFile makes the file, and the directories above it where they are missing. A Delete, of this process or of
+// another, may remove an empty directory between the two; then both are made again.
+func (b *Bucket) createFile(name string) (*os.File, error) {
+	var err error
+	for range createAttempts {
+		var f *os.File
+		f, err = b.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+		if err = b.root.MkdirAll(path.Dir(name), dirMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	// The name was never there, which is not what ErrNotFound would say.
+	return nil, fmt.Errorf("its directory vanished %d times, at last: %v", createAttempts, err)
+}
+
+// syncDirs makes the directory dir and those above it durable. It does so also where they have been there before: the
+// process that made them need not have come to its own sync yet.
+func (b *Bucket) syncDirs(dir string) error {
+	for {
+		if err := b.syncOne(dir); err != nil || dir == "." {
+			return err
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+func (b *Bucket) syncOne(dir string) error {
+	d, err := b.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(b.sync(d), d.Close())
+}
+
+// Caps implements backends.Bucket.
+func (b *Bucket) Caps() backends.Caps {
+	return backends.Caps{Appends: math.MaxInt, MaxAppend: maxAppend}
+}
+
+// Close implements backends.Bucket. It does not wait for system calls that outlasted their ctx.
+func (b *Bucket) Close() error {
+	if err := b.root.Close(); err != nil {
+		return fmt.Errorf("file: close bucket %s: %w", b.root.Name(), err)
+	}
+	return nil
+}
