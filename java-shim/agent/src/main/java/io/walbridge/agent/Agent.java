@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The entry point of {@code -javaagent:walbridge-agent.jar}. KAFKA_OPTS reaches every tool of Kafka, so anything but a
+ * broker is left alone. Nothing of Kafka is loaded here: other agents in the same command line come first or last as
+ * they please.
+ */
+public final class Agent {
+    private static final AtomicBoolean INSTALLED = new AtomicBoolean();
+
+    private Agent() {}
+
+    /** Called by the JVM, before the broker's main. */
+    public static void premain(String arguments, Instrumentation instrumentation) {
+        if (isBroker(System.getProperty("sun.java.command", "")) && INSTALLED.compareAndSet(false, true)) {
+            instrumentation.addTransformer(new ReplicaManagerTransformer());
+        }
+    }
+
+    /** @param command the main class and its arguments */
+    static boolean isBroker(String command) {
+        return command.equals("kafka.Kafka") || command.startsWith("kafka.Kafka ");
+    }
+}

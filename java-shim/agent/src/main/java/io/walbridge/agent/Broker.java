@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** What the upload needs of the broker that it runs in. Thread-safe; nothing here waits for another thread. */
+interface Broker {
+    String clusterId();
+
+    int id();
+
+    /** The KRaft epoch of this broker's registration; -1 before it has registered. */
+    long epoch();
+
+    /** The partitions that this broker leads now and whose log is online. */
+    List<LedPartition> led();
+
+    /** Record batches as this Kafka's own Records: its class moved between 4.2 and 4.3, so it has no name here. */
+    Object records(ByteBuffer batches);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** What the woven class calls: public, since the calls come from Kafka's own packages. */
+public final class BrokerEvents {
+    private static final Duration START_WAIT = Duration.ofSeconds(1);
+    private static final Duration FLUSH = Duration.ofSeconds(5);
+    private static final Duration STOP = Duration.ofSeconds(2);
+
+    private static final Logger LOG = LoggerFactory.getLogger(BrokerEvents.class);
+
+    private static FutureTask<Optional<DataPath>> started;
+
+    private BrokerEvents() {}
+
+    /** The broker has made its ReplicaManager. Returns at once: the data path starts on a thread of its own. */
+    public static synchronized void created(Object replicaManager) {
+        started = new FutureTask<>(() -> DataPath.start(replicaManager));
+        Thread thread = new Thread(started, "walbridge-start");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /**
+     * The broker shuts its ReplicaManager down: all clients are gone, the logs are still open. What they hold is
+     * stored first, which takes some seconds at most.
+     */
+    public static synchronized void shuttingDown() {
+        if (started == null) {
+            return;
+        }
+        try {
+            Optional<DataPath> dataPath = started.get(START_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+            if (dataPath.isPresent()) {
+                dataPath.get().close(FLUSH, STOP);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.warn("Walbridge did not start before the broker's end", e);
+        }
+        started = null;
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.record.Records;
+import org.apache.kafka.server.log.remote.storage.RemoteLogSegmentId;
+import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
+import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata;
+import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata.RemoteLogSegmentMetadataEntry;
+import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadataUpdate;
+import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
+import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Copies sections of many partitions as one combined log segment. Thread-safe where the storage manager is. */
+final class CombinedCopy {
+    private final Broker broker;
+    private final RemoteWalStorageManager storage;
+
+    CombinedCopy(Broker broker, RemoteWalStorageManager storage) {
+        this.broker = broker;
+        this.storage = storage;
+    }
+
+    /**
+     * Copies what of the sections is still led. All of it is durable on return; after an exception nothing is known.
+     *
+     * @return the sections copied; the others are of no use to anybody
+     */
+    List<WalSection> copy(List<WalSection> sections) throws RemoteStorageException {
+        Uuid combinedSegmentId = Uuid.randomUuid();
+        long now = System.currentTimeMillis();
+        List<WalSection> copied = new ArrayList<>(sections.size());
+        List<RemoteWalLogSegmentMetadata> segments = new ArrayList<>(sections.size());
+        List<RemoteLogSegmentMetadataEntry> entries = new ArrayList<>(sections.size());
+        List<Object> records = new ArrayList<>(sections.size());
+        for (WalSection section : sections) {
+            if (section.partition().led().stillLed()) {
+                RemoteWalLogSegmentMetadata segment = describe(section, now).createWithUpdate(combinedSegmentId);
+                copied.add(section);
+                segments.add(segment);
+                entries.add(new RemoteLogSegmentMetadataEntry(segment.remoteLogSegmentId(), -1, -1));
+                records.add(broker.records(section.batches().bytes()));
+            }
+        }
+        if (!copied.isEmpty()) {
+            RemoteWalCombinedLogSegmentMetadata combined =
+                    new RemoteWalCombinedLogSegmentMetadata(combinedSegmentId, entries, broker.id(), now);
+            check(combined, copied, storage.copyLogSegmentData(combined, asRecords(records), segments));
+        }
+        return copied;
+    }
+
+    private RemoteWalLogSegmentMetadata describe(WalSection section, long now) {
+        LedPartition led = section.partition().led();
+        RecordBatches.Run batches = section.batches();
+        return new RemoteWalLogSegmentMetadata(new RemoteLogSegmentId(led.id(), Uuid.randomUuid()),
+                batches.baseOffset(), batches.lastOffset(), batches.maxTimestamp(), broker.id(), broker.epoch(), now,
+                led.leaderEpoch(), section.partition().lineage(), led.logStartOffset(), led.logDirId(),
+                led.segmentBytes());
+    }
+
+    /** Believes a storage manager only where it says that it has stored exactly what it was given. */
+    private static void check(RemoteWalCombinedLogSegmentMetadata combined, List<WalSection> copied,
+                              RemoteWalCombinedLogSegmentMetadataUpdate update) throws RemoteStorageException {
+        List<RemoteLogSegmentMetadataEntry> places =
+                update == null ? List.of() : update.remoteLogSegmentMetadataEntries();
+        boolean same = update != null && update.combinedSegmentId().equals(combined.combinedSegmentId())
+                && places.size() == copied.size();
+        for (int i = 0; same && i < places.size(); i++) {
+            RemoteLogSegmentMetadataEntry place = places.get(i);
+            RemoteLogSegmentId asked = combined.remoteLogSegmentMetadataEntries().get(i).remoteLogSegmentId();
+            same = place.remoteLogSegmentId().equals(asked)
+                    && place.endFilePosition() - place.startFilePosition() + 1 == copied.get(i).sizeInBytes();
+        }
+        if (!same) {
+            throw new RemoteStorageException("The answer does not fit what was copied: " + update);
+        }
+    }
+
+    /** The list's elements are Records of the running Kafka, whatever package that class is in. */
+    @SuppressWarnings("unchecked")
+    private static List<Records> asRecords(List<?> records) {
+        return (List<Records>) records;
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/**
+ * Finds members of Kafka's classes by name and exact signature. Handles take and return Object for every reference
+ * type, since the agent compiles against no class of the broker.
+ */
+final class HookResolver {
+    private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
+
+    private final ClassLoader loader;
+
+    HookResolver(ClassLoader loader) {
+        this.loader = loader;
+    }
+
+    /** The first of the names that exists: Kafka moves classes between versions. */
+    Class<?> type(String... names) throws HookMismatchException {
+        ClassNotFoundException missing = null;
+        for (String name : names) {
+            try {
+                return Class.forName(name, false, loader);
+            } catch (ClassNotFoundException e) {
+                missing = e;
+            }
+        }
+        throw new HookMismatchException("class " + String.join(" or ", names), missing);
+    }
+
+    /** A method, public or not, of the class or of what it inherits from, whose result is of the type or narrower. */
+    MethodHandle method(Class<?> owner, String name, Class<?> result, Class<?>... parameters)
+            throws HookMismatchException {
+        String signature = Arrays.stream(parameters).map(Class::getTypeName).collect(Collectors.joining(", "));
+        String hook = owner.getName() + "." + name + "(" + signature + "): " + result.getTypeName();
+        try {
+            Method method = find(owner, name, parameters);
+            if (!result.isAssignableFrom(method.getReturnType())) {
+                throw new NoSuchMethodException("it returns " + method.getReturnType().getTypeName());
+            }
+            return erased(LOOKUP.unreflect(accessible(method)));
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            throw new HookMismatchException(hook, e);
+        }
+    }
+
+    /** A field of the class, whose type is the given one or narrower. */
+    MethodHandle getter(Class<?> owner, String name, Class<?> type) throws HookMismatchException {
+        String hook = owner.getName() + "." + name + ": " + type.getTypeName();
+        try {
+            Field field = owner.getDeclaredField(name);
+            if (!type.isAssignableFrom(field.getType())) {
+                throw new NoSuchFieldException("its type is " + field.getType().getTypeName());
+            }
+            return erased(LOOKUP.unreflectGetter(accessible(field)));
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            throw new HookMismatchException(hook, e);
+        }
+    }
+
+    private static Method find(Class<?> owner, String name, Class<?>... parameters) throws NoSuchMethodException {
+        try {
+            return owner.getMethod(name, parameters);
+        } catch (NoSuchMethodException e) {
+            return owner.getDeclaredMethod(name, parameters);
+        }
+    }
+
+    private static <T extends AccessibleObject> T accessible(T member) {
+        member.setAccessible(true);
+        return member;
+    }
+
+    private static MethodHandle erased(MethodHandle handle) {
+        return handle.asType(handle.type().erase());
+    }
+}

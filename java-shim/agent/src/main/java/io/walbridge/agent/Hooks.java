@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.AbstractConfig;
+
+import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.util.NavigableMap;
+
+/**
+ * Everything that the agent uses of the broker's own classes, in one list. All of it is checked before anything is
+ * started: either this Kafka has every hook with the signature given here, or the data path stays off.
+ */
+final class Hooks {
+    /** The class whose constructor and shutdown are woven. */
+    static final String REPLICA_MANAGER = "kafka.server.ReplicaManager";
+
+    private final MethodHandle config;
+    final MethodHandle brokerEpochSupplier;
+    final MethodHandle leaderPartitionsIterator;
+
+    final MethodHandle topicPartition;
+    final MethodHandle topicId;
+    final MethodHandle isLeader;
+    final MethodHandle getLeaderEpoch;
+    final MethodHandle leaderLogIfLocal;
+    final MethodHandle logDirectoryId;
+
+    final MethodHandle logStartOffset;
+    final MethodHandle logEndOffset;
+    final MethodHandle read;
+    final MethodHandle logConfig;
+    final MethodHandle leaderEpochCache;
+    final MethodHandle epochWithOffsets;
+    final MethodHandle fetchedRecords;
+    final MethodHandle readToLogEnd;
+
+    final Class<?> fileRecords;
+    final MethodHandle sizeInBytes;
+    final MethodHandle readInto;
+    final MethodHandle readableRecords;
+
+    final MethodHandle hasNext;
+    final MethodHandle next;
+    final MethodHandle isDefined;
+    final MethodHandle get;
+    final MethodHandle apply;
+
+    /** @throws HookMismatchException naming the first hook that is not as expected */
+    Hooks(ClassLoader loader) throws HookMismatchException {
+        HookResolver find = new HookResolver(loader);
+
+        Class<?> iterator = find.type("scala.collection.Iterator");
+        hasNext = find.method(iterator, "hasNext", boolean.class);
+        next = find.method(iterator, "next", Object.class);
+        Class<?> option = find.type("scala.Option");
+        isDefined = find.method(option, "isDefined", boolean.class);
+        get = find.method(option, "get", Object.class);
+        Class<?> function = find.type("scala.Function0");
+        apply = find.method(function, "apply", Object.class);
+
+        Class<?> replicaManager = find.type(REPLICA_MANAGER);
+        config = find.method(replicaManager, "config", AbstractConfig.class);
+        brokerEpochSupplier = find.method(replicaManager, "brokerEpochSupplier", function);
+        leaderPartitionsIterator = find.method(replicaManager, "leaderPartitionsIterator", iterator);
+        find.method(replicaManager, "shutdown", void.class, boolean.class);
+
+        Class<?> partition = find.type("kafka.cluster.Partition");
+        topicPartition = find.method(partition, "topicPartition", TopicPartition.class);
+        topicId = find.method(partition, "topicId", option);
+        isLeader = find.method(partition, "isLeader", boolean.class);
+        getLeaderEpoch = find.method(partition, "getLeaderEpoch", int.class);
+        leaderLogIfLocal = find.method(partition, "leaderLogIfLocal", option);
+        logDirectoryId = find.method(partition, "logDirectoryId", option);
+
+        Class<?> unifiedLog = find.type("org.apache.kafka.storage.internals.log.UnifiedLog", "kafka.log.UnifiedLog");
+        Class<?> fetchDataInfo = find.type("org.apache.kafka.storage.internals.log.FetchDataInfo");
+        Class<?> fetchIsolation = find.type("org.apache.kafka.server.storage.log.FetchIsolation");
+        Class<?> epochCache = find.type("org.apache.kafka.storage.internals.epoch.LeaderEpochFileCache");
+        logStartOffset = find.method(unifiedLog, "logStartOffset", long.class);
+        logEndOffset = find.method(unifiedLog, "logEndOffset", long.class);
+        logConfig = find.method(unifiedLog, "config", AbstractConfig.class);
+        read = find.method(unifiedLog, "read", fetchDataInfo, long.class, int.class, fetchIsolation, boolean.class);
+        leaderEpochCache = find.method(unifiedLog, "leaderEpochCache", epochCache);
+        epochWithOffsets = find.method(epochCache, "epochWithOffsets", NavigableMap.class);
+        readToLogEnd = find.getter(fetchIsolation, "LOG_END", fetchIsolation);
+
+        Class<?> records = recordType(find, "Records");
+        Class<?> memoryRecords = recordType(find, "MemoryRecords");
+        fileRecords = recordType(find, "FileRecords");
+        fetchedRecords = find.getter(fetchDataInfo, "records", records);
+        sizeInBytes = find.method(fileRecords, "sizeInBytes", int.class);
+        readInto = find.method(fileRecords, "readInto", void.class, ByteBuffer.class, int.class);
+        readableRecords = find.method(memoryRecords, "readableRecords", memoryRecords, ByteBuffer.class);
+    }
+
+    /** The broker's whole configuration. */
+    AbstractConfig brokerConfig(Object replicaManager) {
+        try {
+            return (AbstractConfig) (Object) config.invokeExact(replicaManager);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    /** In 4.3 Kafka moved its classes of records to a package named internal. */
+    private static Class<?> recordType(HookResolver find, String name) throws HookMismatchException {
+        return find.type("org.apache.kafka.common.record.internal." + name, "org.apache.kafka.common.record." + name);
+    }
+}

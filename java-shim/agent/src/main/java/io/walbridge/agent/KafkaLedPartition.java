@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.common.TopicIdPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.AbstractConfig;
+import org.apache.kafka.common.config.TopicConfig;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.NavigableMap;
+import java.util.Objects;
+
+/** A kafka.cluster.Partition and its UnifiedLog, through handles. */
+final class KafkaLedPartition implements LedPartition {
+    private final Hooks hooks;
+    private final Object partition;
+    private final Object log;
+    private final TopicIdPartition id;
+    private final int leaderEpoch;
+
+    KafkaLedPartition(Hooks hooks, Object partition, Object log, TopicIdPartition id, int leaderEpoch) {
+        this.hooks = hooks;
+        this.partition = partition;
+        this.log = log;
+        this.id = id;
+        this.leaderEpoch = leaderEpoch;
+    }
+
+    @Override
+    public TopicIdPartition id() {
+        return id;
+    }
+
+    @Override
+    public int leaderEpoch() {
+        return leaderEpoch;
+    }
+
+    /**
+     * Kafka sets leader and epoch one after the other, so neither alone tells. An epoch never comes back: if it is the
+     * same before and after, whoever led in between led in it.
+     */
+    @Override
+    public boolean stillLed() {
+        try {
+            return (int) hooks.getLeaderEpoch.invokeExact(partition) == leaderEpoch
+                    && (boolean) hooks.isLeader.invokeExact(partition)
+                    && (int) hooks.getLeaderEpoch.invokeExact(partition) == leaderEpoch;
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public long logStartOffset() {
+        try {
+            return (long) hooks.logStartOffset.invokeExact(log);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public long logEndOffset() {
+        try {
+            return (long) hooks.logEndOffset.invokeExact(log);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public ByteBuffer read(long offset, int maxBytes) throws IOException {
+        try {
+            Object toLogEnd = (Object) hooks.readToLogEnd.invokeExact();
+            Object fetched = (Object) hooks.read.invokeExact(log, offset, maxBytes, toLogEnd, true);
+            Object records = (Object) hooks.fetchedRecords.invokeExact(fetched);
+            if (!hooks.fileRecords.isInstance(records)) {
+                return ByteBuffer.allocate(0); // Kafka's MemoryRecords.EMPTY: nothing from offset on.
+            }
+            ByteBuffer bytes = ByteBuffer.allocate((int) hooks.sizeInBytes.invokeExact(records));
+            hooks.readInto.invokeExact(records, (Object) bytes, 0);
+            return bytes;
+        } catch (IOException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public NavigableMap<Integer, Long> lineage() {
+        try {
+            Object cache = (Object) hooks.leaderEpochCache.invokeExact(log);
+            return (NavigableMap<Integer, Long>) (Object) hooks.epochWithOffsets.invokeExact(cache);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public Uuid logDirId() {
+        try {
+            Object id = (Object) hooks.logDirectoryId.invokeExact(partition);
+            return (boolean) hooks.isDefined.invokeExact(id)
+                    ? (Uuid) (Object) hooks.get.invokeExact(id)
+                    : Uuid.ZERO_UUID;
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public int segmentBytes() {
+        return logConfig().getInt(TopicConfig.SEGMENT_BYTES_CONFIG);
+    }
+
+    @Override
+    public boolean compacted() {
+        return logConfig().getList(TopicConfig.CLEANUP_POLICY_CONFIG).contains(TopicConfig.CLEANUP_POLICY_COMPACT);
+    }
+
+    private AbstractConfig logConfig() {
+        try {
+            return (AbstractConfig) (Object) hooks.logConfig.invokeExact(log);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof KafkaLedPartition that && partition == that.partition && log == that.log
+                && leaderEpoch == that.leaderEpoch && id.equals(that.id);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(id, leaderEpoch);
+    }
+
+    @Override
+    public String toString() {
+        return id.topicPartition() + " at leader epoch " + leaderEpoch;
+    }
+}

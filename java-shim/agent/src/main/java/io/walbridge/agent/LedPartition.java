@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.common.TopicIdPartition;
+import org.apache.kafka.common.Uuid;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.NavigableMap;
+
+/**
+ * A partition that this broker leads, in one leader epoch, with one log. Equal to another where partition, log and
+ * epoch are the same. Thread-safe.
+ */
+interface LedPartition {
+    TopicIdPartition id();
+
+    int leaderEpoch();
+
+    /**
+     * Whether this broker has led the partition without a break since this object was made. While it does, the log is
+     * not truncated: bytes that were read before a call that returns true are the log's.
+     */
+    boolean stillLed();
+
+    long logStartOffset();
+
+    long logEndOffset();
+
+    /**
+     * Reads from the batch that holds offset on, at most maxBytes, but at least one whole batch. The last batch may be
+     * cut off. The bytes are a copy; none where offset is the log's end.
+     *
+     * @throws org.apache.kafka.common.errors.OffsetOutOfRangeException where offset is not in the log
+     */
+    ByteBuffer read(long offset, int maxBytes) throws IOException;
+
+    /** The start offset of every leader epoch of the log. */
+    NavigableMap<Integer, Long> lineage();
+
+    /** The id of the log directory that holds the log. */
+    Uuid logDirId();
+
+    int segmentBytes();
+
+    boolean compacted();
+}

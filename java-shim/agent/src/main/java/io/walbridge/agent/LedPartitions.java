@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.common.TopicIdPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+
+/**
+ * The uploads of what this broker leads and selects: one {@link WalPartition} for each partition, leader epoch and log.
+ * Serves one thread, but for {@link #current()}.
+ */
+final class LedPartitions {
+    /** How many partitions that are led no more are remembered, in case they come back. */
+    private static final int MAX_REMEMBERED = 100_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(LedPartitions.class);
+
+    private final Broker broker;
+    private final TopicSelection selection;
+    private final Map<String, String> refused = new HashMap<>();
+    private final Map<TopicIdPartition, StoredEnd> remembered = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<TopicIdPartition, StoredEnd> eldest) {
+            return size() > MAX_REMEMBERED;
+        }
+    };
+    private Map<TopicIdPartition, WalPartition> uploads = Map.of();
+    private volatile List<WalPartition> current = List.of();
+
+    LedPartitions(Broker broker, TopicSelection selection) {
+        this.broker = broker;
+        this.selection = selection;
+    }
+
+    /** The uploads as of the last refresh, in no particular order. */
+    List<WalPartition> current() {
+        return current;
+    }
+
+    /** Asks the broker what it leads now. */
+    void refresh() {
+        Map<TopicIdPartition, WalPartition> before = uploads;
+        Map<TopicIdPartition, WalPartition> now = new HashMap<>();
+        for (LedPartition led : broker.led()) {
+            if (selected(led)) {
+                WalPartition known = before.get(led.id());
+                WalPartition upload = known != null && known.led().equals(led) ? known : begin(led, known);
+                if (upload != null) {
+                    now.put(led.id(), upload);
+                }
+            }
+        }
+        before.forEach((id, upload) -> {
+            if (!now.containsKey(id)) {
+                remembered.put(id, upload.storedEnd());
+            }
+        });
+        uploads = now;
+        current = List.copyOf(now.values());
+    }
+
+    /** Goes on where an earlier upload of the partition got to, as far as the log still holds that; else from its start. */
+    private WalPartition begin(LedPartition led, WalPartition before) {
+        NavigableMap<Integer, Long> lineage = led.lineage().headMap(led.leaderEpoch(), true);
+        StoredEnd stored = before != null ? before.storedEnd() : remembered.remove(led.id());
+        long start = led.logStartOffset();
+        if (stored != null) {
+            start = stored.within(lineage, start, led.logEndOffset());
+        }
+        return led.stillLed() ? new WalPartition(led, lineage, start) : null;
+    }
+
+    private boolean selected(LedPartition led) {
+        String topic = led.id().topic();
+        if (!selection.matches(topic)) {
+            return false;
+        }
+        Optional<String> refusal = TopicSelection.refusal(topic, led.compacted());
+        if (refusal.isEmpty()) {
+            refused.remove(topic);
+        } else if (!refusal.get().equals(refused.put(topic, refusal.get()))) {
+            LOG.warn("Topic {} does not go to the WAL: {}", topic, refusal.get());
+        }
+        return refusal.isEmpty();
+    }
+}

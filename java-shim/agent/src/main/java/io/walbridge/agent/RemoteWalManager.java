@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+
+/**
+ * Uploads the partitions that this broker leads to the WAL: the scanner finds what has grown, RLMWalTasks read it,
+ * RLMWalCombinerTasks copy it. What cannot be stored stays in the logs, and nothing here ever waits in a thread of
+ * the broker, but for {@link #close}.
+ */
+final class RemoteWalManager implements RemoteWalManagerMXBean {
+    private static final Duration LOG_PERIOD = Duration.ofSeconds(30);
+    private static final Duration POLL = Duration.ofMillis(5);
+
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteWalManager.class);
+
+    private final RemoteWalStorageManager storage;
+    private final LedPartitions partitions;
+    private final Backlog backlog;
+    private final CopyMetrics metrics = new CopyMetrics();
+    private final PartitionScanner scanner;
+    private final ExecutorService readers;
+    private final List<Thread> threads = new ArrayList<>();
+
+    /** Starts nothing yet. The storage manager is configured already, and closed by {@link #close}. */
+    RemoteWalManager(RemoteWalManagerConfig config, Broker broker, RemoteWalStorageManager storage) {
+        this.storage = storage;
+        BlockingQueue<WalSection> queue =
+                new ArrayBlockingQueue<>(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
+        LogThrottle throttle = new LogThrottle(LOG_PERIOD);
+        partitions = new LedPartitions(broker, new TopicSelection(config.topics()));
+        backlog = new Backlog(config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES));
+        readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
+                threadFactory("walbridge-wal-task-"));
+        scanner = new PartitionScanner(partitions, queue, backlog, readers, throttle);
+        threads.add(threadFactory("walbridge-scanner-").newThread(scanner));
+        CombinedCopy copy = new CombinedCopy(broker, storage);
+        ThreadFactory combiners = threadFactory("walbridge-combiner-");
+        for (int i = 0; i < config.getInt(RemoteWalManagerConfig.COMBINER_THREADS); i++) {
+            threads.add(combiners.newThread(new RLMWalCombinerTask(queue, copy, backlog, metrics, throttle,
+                    config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES))));
+        }
+    }
+
+    void start() {
+        threads.forEach(Thread::start);
+    }
+
+    /**
+     * Stops the upload for good. Where copies work, it first waits until everything is stored that the logs hold.
+     *
+     * @param flush how long that may take
+     * @param stop how long the threads may take to end after that; they are left behind if they do not
+     */
+    void close(Duration flush, Duration stop) throws InterruptedException {
+        if (!flushed(flush)) {
+            LOG.warn("The WAL lacks {} records of this broker's logs", getLagRecords());
+        }
+        scanner.stop();
+        readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
+        threads.forEach(Thread::interrupt);
+        long deadline = System.nanoTime() + stop.toNanos();
+        for (Thread thread : threads) {
+            thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+        }
+        try {
+            storage.close();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("Cannot close {}", storage.getClass().getName(), e);
+        }
+    }
+
+    private boolean flushed(Duration timeout) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        while (getLagRecords() > 0) {
+            if (metrics.failing() || System.nanoTime() - deadline >= 0) {
+                return false;
+            }
+            Thread.sleep(POLL.toMillis());
+        }
+        return true;
+    }
+
+    @Override
+    public long getCopies() {
+        return metrics.copies();
+    }
+
+    @Override
+    public long getFailedCopies() {
+        return metrics.failures();
+    }
+
+    @Override
+    public long getSections() {
+        return metrics.sections();
+    }
+
+    @Override
+    public long getRecords() {
+        return metrics.records();
+    }
+
+    @Override
+    public long getBytes() {
+        return metrics.bytes();
+    }
+
+    @Override
+    public long getBacklogBytes() {
+        return backlog.held();
+    }
+
+    @Override
+    public int getPartitions() {
+        return partitions.current().size();
+    }
+
+    @Override
+    public long getLagRecords() {
+        return partitions.current().stream().mapToLong(WalPartition::lag).sum();
+    }
+
+    @Override
+    public Map<String, Long> getWalEnds() {
+        return partitions.current().stream().collect(
+                Collectors.toMap(partition -> partition.led().id().topicPartition().toString(), WalPartition::walEnd));
+    }
+
+    @Override
+    public long walEnd(String topic, int partition) {
+        return partitions.current().stream()
+                .filter(upload -> upload.led().id().topic().equals(topic) && upload.led().id().partition() == partition)
+                .mapToLong(WalPartition::walEnd).findAny().orElse(-1);
+    }
+
+    /** Daemon threads, with the class loader that the storage manager's own classes expect. */
+    private ThreadFactory threadFactory(String prefix) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, prefix + number.getAndIncrement());
+            thread.setDaemon(true);
+            thread.setContextClassLoader(storage.getClass().getClassLoader());
+            return thread;
+        };
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import java.util.Map;
+import java.util.NavigableMap;
+
+/**
+ * How far a log was stored once.
+ *
+ * @param lineage the start offset of every leader epoch that the log had then
+ * @param offset everything below was stored
+ */
+record StoredEnd(NavigableMap<Integer, Long> lineage, long offset) {
+    /**
+     * How far the content of a log as it is now is stored. Two logs that both hold batches of a leader epoch agree on
+     * everything up to where the first of them ends that epoch (Kafka's log matching), so the last common epoch
+     * decides. What lies beyond has been truncated since, and perhaps written anew.
+     */
+    long within(NavigableMap<Integer, Long> now, long logStartOffset, long logEndOffset) {
+        for (int epoch : lineage.descendingKeySet()) {
+            if (now.containsKey(epoch)) {
+                long common = Math.min(endOf(epoch, lineage, offset), endOf(epoch, now, logEndOffset));
+                return Math.max(logStartOffset, Math.min(offset, common));
+            }
+        }
+        return logStartOffset;
+    }
+
+    private static long endOf(int epoch, NavigableMap<Integer, Long> lineage, long logEnd) {
+        Map.Entry<Integer, Long> next = lineage.higherEntry(epoch);
+        return next == null ? logEnd : next.getValue();
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import java.time.Duration;
+import java.util.NavigableMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The upload of one led partition in one leader epoch: how far it has been read, and how far it is stored. At most one
+ * reader works on it at a time, and only after a combiner has taken what was read before: what a busy partition appends
+ * meanwhile waits in its log, not in memory, and then goes as one section.
+ */
+final class WalPartition {
+    private final LedPartition led;
+    private final NavigableMap<Integer, Long> lineage;
+    private final WalEnd walEnd;
+    /** The reader, until it returns, and the sections that no combiner has taken yet. */
+    private final AtomicInteger pending = new AtomicInteger();
+    private volatile long next;
+    private volatile long restUntilNanos = System.nanoTime();
+
+    /**
+     * @param lineage the log's leader epochs up to the current one; they stay as they are while the epoch lasts
+     * @param start where the upload begins: everything below is stored
+     */
+    WalPartition(LedPartition led, NavigableMap<Integer, Long> lineage, long start) {
+        this.led = led;
+        this.lineage = lineage;
+        this.walEnd = new WalEnd(start);
+        this.next = start;
+    }
+
+    LedPartition led() {
+        return led;
+    }
+
+    NavigableMap<Integer, Long> lineage() {
+        return lineage;
+    }
+
+    long walEnd() {
+        return walEnd.get();
+    }
+
+    StoredEnd storedEnd() {
+        return new StoredEnd(lineage, walEnd.get());
+    }
+
+    /** The next offset to read. */
+    long next() {
+        return next;
+    }
+
+    /** How many offsets of the log are not known to be stored. */
+    long lag() {
+        long end = led.logEndOffset();
+        return Math.max(0, end - Math.max(walEnd.get(), Math.min(end, led.logStartOffset())));
+    }
+
+    /** Whether there is something to read and nobody at it. */
+    boolean readable(long nowNanos) {
+        return pending.get() == 0 && next < led.logEndOffset() && nowNanos - restUntilNanos >= 0;
+    }
+
+    void readerSubmitted() {
+        pending.incrementAndGet();
+    }
+
+    void readerReturned() {
+        pending.decrementAndGet();
+    }
+
+    /** A section has been read; its reader is going to queue it. */
+    void sectionRead(WalSection section) {
+        pending.incrementAndGet();
+        advance(section.from(), section.to());
+    }
+
+    void sectionTaken() {
+        pending.decrementAndGet();
+    }
+
+    /** The log now starts at offset. */
+    synchronized void logStart(long offset) {
+        walEnd.logStart(offset);
+        next = Math.max(next, offset);
+    }
+
+    /** A quorum holds the section. It counts only while the leader epoch lasts: then the log still holds it, too. */
+    void stored(WalSection section) {
+        if (led.stillLed()) {
+            walEnd.stored(section.from(), section.to());
+        }
+    }
+
+    /** The section was not stored and is dropped: after the rest it is read again from the log. */
+    synchronized void givenUp(WalSection section, Duration rest) {
+        next = Math.min(next, section.from());
+        rest(rest);
+    }
+
+    /** Leaves the partition alone for a while. */
+    void rest(Duration rest) {
+        restUntilNanos = System.nanoTime() + rest.toNanos();
+    }
+
+    /** Does nothing where a section below has been given up since this one was read. */
+    private synchronized void advance(long from, long to) {
+        if (next == from) {
+            next = to;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return led.toString();
+    }
+}
