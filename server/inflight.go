@@ -20,3 +20,6 @@ func (f *inflight) reserve(n int64) bool {
 func (f *inflight) release(n int64) { f.now.Add(-n) }
 
 func (f *inflight) used() int64 { return f.now.Load() }
+
+// InflightBytes is the length of the copies accepted and not yet answered.
+func (s *Service) InflightBytes() int64 { return s.inflight.used() }

@@ -87,7 +87,7 @@ func inspect(ctx context.Context, w io.Writer, target, output string, depth fram
 	if err != nil {
 		return coded{exitUsage, err}
 	}
-	bucket, err := openZone(zone)
+	bucket, err := openZone(ctx, zone)
 	if err != nil {
 		return coded{exitUsage, err}
 	}

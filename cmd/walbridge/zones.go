@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -10,7 +11,7 @@ import (
 )
 
 // openZone opens the store that a zone's URL names. This is the only place that names concrete stores.
-func openZone(zoneURL string) (backends.Bucket, error) {
+func openZone(ctx context.Context, zoneURL string) (backends.Bucket, error) {
 	u, err := url.Parse(zoneURL)
 	if err != nil {
 		return nil, fmt.Errorf("zone %q: %w", zoneURL, err)
@@ -20,7 +21,7 @@ func openZone(zoneURL string) (backends.Bucket, error) {
 		if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 			return nil, fmt.Errorf("zone %q: a file zone is file:///absolute/path", zoneURL)
 		}
-		return file.Open(u.Path)
+		return file.Open(ctx, u.Path)
 	default:
 		return nil, fmt.Errorf("zone %q: unknown scheme %q: must be file", zoneURL, u.Scheme)
 	}

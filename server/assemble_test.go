@@ -1,0 +1,95 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/walbridge/walbridge/backends"
+	framev1 "github.com/walbridge/walbridge/proto/walbridge/frame/v1"
+)
+
+func entries(lengths ...uint32) []*framev1.Entry {
+	var es []*framev1.Entry
+	for _, n := range lengths {
+		es = append(es, &framev1.Entry{Topic: "t", Length: n})
+	}
+	return es
+}
+
+// However the bytes are cut into chunks, every section gets its own.
+func TestAssembleAnyChunks(t *testing.T) {
+	lengths := []uint32{1, 7, 300, 2, 1}
+	var data []byte
+	var want [][]byte
+	var crcs []uint32
+	for i, n := range lengths {
+		section := bytes.Repeat([]byte{byte(i + 1)}, int(n))
+		want, data, crcs = append(want, section), append(data, section...), append(crcs, backends.Checksum(section))
+	}
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		a := newAssembler(entries(lengths...))
+		for rest := data; len(rest) > 0; {
+			n := 1 + r.IntN(len(rest))
+			if err := a.add(rest[:n]); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			rest = rest[n:]
+		}
+		sections, err := a.finish(crcs)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for i, s := range sections {
+			if got := bytes.Join(s.Chunks, nil); !bytes.Equal(got, want[i]) {
+				t.Fatalf("seed %d: section %d: got %v, want %v", seed, i, got, want[i])
+			}
+			if s.Entry.GetCrc32C() != crcs[i] {
+				t.Fatalf("seed %d: section %d: checksum %08x not kept", seed, i, crcs[i])
+			}
+		}
+	}
+}
+
+func TestAssembleRefuses(t *testing.T) {
+	data := []byte("abcdef")
+	crcs := []uint32{backends.Checksum(data[:2]), backends.Checksum(data[2:])}
+	for _, tc := range []struct {
+		name string
+		data []byte
+		crcs []uint32
+		want error
+	}{
+		{"too short", data[:5], crcs, errInvalid},
+		{"nothing", nil, crcs, errInvalid},
+		{"too long", append(bytes.Clone(data), 'g'), crcs, errInvalid},
+		{"too few checksums", data, crcs[:1], errInvalid},
+		{"wrong checksum", data, []uint32{crcs[0], crcs[1] ^ 1}, backends.ErrChecksum},
+		{"wrong byte", []byte("abcdeg"), crcs, backends.ErrChecksum},
+		{"right", data, crcs, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := newAssembler(entries(2, 4))
+			err := a.add(tc.data)
+			if err == nil {
+				_, err = a.finish(tc.crcs)
+			}
+			if !errors.Is(err, tc.want) {
+				t.Errorf("got %v, want %v", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestInflight(t *testing.T) {
+	f := inflight{max: 10}
+	if !f.reserve(10) || f.reserve(1) {
+		t.Error("ten bytes and no more fit")
+	}
+	f.release(4)
+	if f.reserve(5) || !f.reserve(4) || f.used() != 10 {
+		t.Errorf("after a release: %d in use", f.used())
+	}
+}
