@@ -24,7 +24,7 @@ type Config struct {
 	Dir       string
 	ClusterID string
 	BrokerID  int
-	// Zones are the zones' names; default a, b, c.
+	// Zones are the zones' names; default zone-a, zone-b, zone-c.
 	Zones []string
 	// YAML is appended to the configuration file.
 	YAML string
@@ -41,7 +41,7 @@ type Daemon struct {
 // New builds the binary and lays the daemon out. It starts nothing.
 func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	if len(cfg.Zones) == 0 {
-		cfg.Zones = []string{"a", "b", "c"}
+		cfg.Zones = []string{"zone-a", "zone-b", "zone-c"}
 	}
 	binary, err := Build(ctx)
 	if err != nil {
@@ -112,10 +112,10 @@ func (d *Daemon) Client() walbridgev1.WalServiceClient {
 }
 
 // Target is where the daemon listens, in gRPC's spelling.
-func (d *Daemon) Target() string { return "unix://" + filepath.Join(d.cfg.Dir, "wal.sock") }
+func (d *Daemon) Target() string { return "unix://" + filepath.Join(d.cfg.Dir, "walbridge.sock") }
 
 // ZoneDir is the directory that is the zone.
-func (d *Daemon) ZoneDir(zone string) string { return filepath.Join(d.cfg.Dir, "zone-"+zone) }
+func (d *Daemon) ZoneDir(zone string) string { return filepath.Join(d.cfg.Dir, zone) }
 
 // LogFile is the file with all that the daemon prints.
 func (d *Daemon) LogFile() string { return filepath.Join(d.cfg.Dir, "walbridge.log") }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/walbridge/walbridge/integration/artifact"
 	"github.com/walbridge/walbridge/integration/kafka"
@@ -15,7 +13,6 @@ import (
 // options are the command's flags.
 type options struct {
 	workDir    string
-	keep       bool
 	records    int
 	partitions int
 	seed       uint64
@@ -24,9 +21,7 @@ type options struct {
 }
 
 // zones are the demo's; the last one is lost on the way.
-var zones = []string{"a", "b", "c"}
-
-var errInterrupted = errors.New("interrupted")
+var zones = []string{"zone-a", "zone-b", "zone-c"}
 
 // demo runs all of it and returns the figures of the last line. signalled ends with a signal to this process.
 func demo(signalled context.Context, opts options, p *progress) (summary string, err error) {
@@ -35,15 +30,15 @@ func demo(signalled context.Context, opts options, p *progress) (summary string,
 	if err != nil {
 		return "", err
 	}
-	dir, cleanUp, err := workDir(opts)
+	dir, unlock, err := workDir(opts.workDir)
 	if err != nil {
 		return "", err
 	}
+	defer unlock()
 	defer func() {
 		if err != nil && signalled.Err() != nil {
-			err = errInterrupted
+			err = errors.New("interrupted")
 		}
-		cleanUp(err, p)
 	}()
 	s, err := start(signalled, dir, jars, opts.partitions, p)
 	if err != nil {
@@ -103,34 +98,6 @@ func findJars() (j jars, err error) {
 		}
 	}
 	return j, nil
-}
-
-// workDir makes the directory for everything. What is called at the end removes it, unless it was asked for or is
-// wanted to find out what went wrong.
-func workDir(opts options) (string, func(error, *progress), error) {
-	if opts.workDir != "" {
-		dir, err := filepath.Abs(opts.workDir)
-		if err == nil {
-			err = os.MkdirAll(dir, 0o755)
-		}
-		if err != nil {
-			return "", nil, fmt.Errorf("work directory: %w", err)
-		}
-		return dir, func(error, *progress) {}, nil
-	}
-	dir, err := os.MkdirTemp("", "walbridge-demo-")
-	if err != nil {
-		return "", nil, fmt.Errorf("work directory: %w", err)
-	}
-	return dir, func(failure error, p *progress) {
-		if opts.keep || failure != nil && !errors.Is(failure, errInterrupted) {
-			p.done("kept %s", dir)
-			return
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			p.done("%v", err)
-		}
-	}, nil
 }
 
 func healthy(r *walbridgev1.GetStatusResponse) int {

@@ -19,13 +19,12 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	var opts options
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	flags.StringVar(&opts.workDir, "work-dir", "", "keep everything in this `directory`; default a temporary one")
-	flags.BoolVar(&opts.keep, "keep", false, "keep the temporary directory; it is kept anyway when the demo fails")
+	flags.StringVar(&opts.workDir, "work-dir", "", "keep everything in this `directory`; default .cache/demo")
 	flags.IntVar(&opts.records, "records", 200_000, "how many records to produce")
 	flags.IntVar(&opts.partitions, "partitions", 12, "over how many partitions")
 	flags.Uint64Var(&opts.seed, "seed", 1, "the seed of the records")
 	flags.BoolVar(&opts.killDaemon, "kill-daemon", false, "kill -9 the daemon in the middle of the load, and start it again")
-	flags.Func("wrong-byte", "flip a stored byte, `wal` or log, before the check, which must then fail", func(s string) error {
+	flags.Func("wrong-byte", "flip a byte of `where`, wal or log, before the check, which must then fail", func(s string) error {
 		opts.wrongByte = s
 		if s != "wal" && s != "log" {
 			return errors.New("must be wal or log")

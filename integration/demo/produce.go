@@ -35,7 +35,7 @@ func produce(ctx context.Context, s *system, opts options, p *progress) error {
 		if err := loseZone(s.daemon.ZoneDir(lost)); err != nil {
 			return err
 		}
-		p.done("lost zone %s after %d records", lost, acked.Load())
+		p.done("lost %s after %d records", lost, acked.Load())
 		if err := await(opts.records / 2); err != nil {
 			return err
 		}

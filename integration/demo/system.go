@@ -44,7 +44,7 @@ func start(ctx context.Context, dir string, j jars, partitions int, p *progress)
 	broker := s.cluster.Brokers[0]
 	p.now("starting the daemon")
 	s.daemon, err = daemon.New(ctx, daemon.Config{
-		Dir: filepath.Join(dir, "walbridge"), ClusterID: s.cluster.ID, BrokerID: broker.ID, Zones: zones,
+		Dir: dir, ClusterID: s.cluster.ID, BrokerID: broker.ID, Zones: zones,
 	})
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type Process struct {
 	waitErr error
 }
 
-// Start starts the process. It is killed when we die, however we die.
+// Start starts the process. Where the system is Linux, it is killed when we die, however we die.
 func Start(spec Spec) (*Process, error) {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -49,8 +49,7 @@ func Start(spec Spec) (*Process, error) {
 	if spec.Stdout != nil {
 		cmd.Stdout = spec.Stdout
 	}
-	// Its own group, so that a Ctrl-C on the terminal reaches only us and we stop things in order.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = attr()
 	p := &Process{spec: spec, cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error)
 	go p.run(started)

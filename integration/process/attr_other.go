@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package process
+
+import "syscall"
+
+// attr puts the child into its own group, so that a Ctrl-C on the terminal reaches only us and we stop things in order.
+func attr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
