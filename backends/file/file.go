@@ -1,14 +1,14 @@
-// Package file is a store in a directory of a file system: a zone's shared one (EFS, Filestore, NFS, CephFS), or a local
-// disk. An object is a regular file under its own name, so cp, ls and a backup program work on a bucket.
+// Package file is a store in a directory of a file system: a zone's shared one (EFS, Filestore, NFS, CephFS), or a
+// local disk. An object is a regular file under its own name, so cp, ls and a backup program work on a bucket.
 //
 // Durability. An Append is written and synced (fdatasync on Linux) before it returns; a Create syncs the new file, its
 // directory and every directory above it up to the bucket's, whoever made them. The directory itself is not synced into
 // the one it lies in. Bytes may be readable before they are durable, which is harmless: nobody is told of them before.
 //
 // Torn writes. An Append writes behind the bytes that are there and never over them, so whatever becomes of it, earlier
-// Appends stay readable; this leans on the disk not losing the bytes of a sector it rewrites with the same content. What
-// a crash leaves behind the last whole Append, a piece of one or zeros, is for the frame's checksums to find, and no
-// extent names it.
+// Appends stay readable; this leans on the disk not losing the bytes of a sector it rewrites with the same content.
+// What a crash leaves behind the last whole Append, a piece of one or zeros, is for the frame's checksums to find, and
+// no extent names it.
 //
 // Sharing. Any number of processes may use a directory. Every ReadAt opens the file anew, which is what makes NFS look
 // at the server (close-to-open consistency). Files that cannot be objects, such as those that start with a dot, are
@@ -16,8 +16,8 @@
 //
 // Names. A file system knows no object a beside an object a/b, and no part of a name longer than 255 bytes.
 //
-// Deadlines. A system call cannot be taken back. One that outlasts its ctx goes on in its own goroutine and its result is
-// dropped; their number is bounded, beyond it operations wait, until their ctx ends, for one that returns.
+// Deadlines. A system call cannot be taken back. One that outlasts its ctx goes on in its own goroutine and its result
+// is dropped; their number is bounded, beyond it operations wait, until their ctx ends, for one that returns.
 package file
 
 import (
@@ -26,11 +26,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path"
 
 	"github.com/walbridge/walbridge/backends"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -94,10 +96,7 @@ func (b *Bucket) create(name string) (*writer, error) {
 	}
 	w := &writer{bucket: b, name: name, file: f}
 	if w.info, err = f.Stat(); err == nil {
-		err = b.sync(f)
-	}
-	if err == nil {
-		err = b.syncDirs(path.Dir(name))
+		err = b.syncNew(f, path.Dir(name))
 	}
 	if err != nil {
 		f.Close()
@@ -124,23 +123,33 @@ func (b *Bucket) createFile(name string) (*os.File, error) {
 	return nil, fmt.Errorf("its directory vanished %d times, at last: %v", createAttempts, err)
 }
 
-// syncDirs makes the directory dir and those above it durable. It does so also where they have been there before: the
-// process that made them need not have come to its own sync yet.
-func (b *Bucket) syncDirs(dir string) error {
-	for {
-		if err := b.syncOne(dir); err != nil || dir == "." {
-			return err
-		}
-		dir = path.Dir(dir)
+// syncNew makes a new file, the directory dir it is in, and those above that durable. It does so also where they have
+// been there before: the process that made them need not have come to its own sync yet. It syncs all at once, since a
+// file system gathers what is synced together into one write of its journal.
+func (b *Bucket) syncNew(f *os.File, dir string) error {
+	var group errgroup.Group
+	group.Go(func() error { return b.sync(f) })
+	for d := range above(dir) {
+		group.Go(func() error { return b.syncDir(d) })
 	}
+	return group.Wait()
 }
 
-func (b *Bucket) syncOne(dir string) error {
+func (b *Bucket) syncDir(dir string) error {
 	d, err := b.root.Open(dir)
 	if err != nil {
 		return err
 	}
 	return cmp.Or(b.sync(d), d.Close())
+}
+
+// above yields dir and the directories that lead to it, up to the bucket's own.
+func above(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && dir != "." {
+			dir = path.Dir(dir)
+		}
+	}
 }
 
 // Caps implements backends.Bucket.

@@ -71,8 +71,8 @@ func copyAt(f *os.File, off, n int64, dst *target) error {
 	return nil
 }
 
-// target is the buffer of a ReadAt, which belongs to its caller again, and must not change any more, once the ReadAt has
-// returned; the system call may still be on its way then.
+// target is the buffer of a ReadAt. It is the caller's again, and must not change any more, when the ReadAt returns,
+// while the system call may still be on its way.
 type target struct {
 	mu sync.Mutex
 	p  []byte // nil once revoked
