@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
+	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/metered"
 	"github.com/walbridge/walbridge/backends/quorum"
 	"github.com/walbridge/walbridge/cmd/walbridge/config"
@@ -56,12 +57,13 @@ func serve(ctx context.Context, c *config.Config) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	zones, urls, err := openZones(ctx, c, registry)
-	if err != nil {
-		return coded{exitUsage, err}
-	}
 	l, err := listen(c.Listen)
 	if err != nil {
+		return err
+	}
+	zones, urls, err := openZones(ctx, c, logger, registry)
+	if err != nil {
+		l.Close()
 		return err
 	}
 	if c.MetricsListen != "" {
@@ -97,23 +99,39 @@ func serve(ctx context.Context, c *config.Config) error {
 	})
 }
 
-// openZones opens every zone of the configuration.
-func openZones(ctx context.Context, c *config.Config, registry prometheus.Registerer) (
+// openZones opens every zone of the configuration. One that cannot be opened now is opened later, as long as the others
+// make a quorum: a daemon must be able to start while a zone is down.
+func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, registry prometheus.Registerer) (
 	zones []quorum.Zone, urls map[string]string, err error,
 ) {
 	urls = map[string]string{}
+	opened := 0
 	for _, z := range c.Zones {
-		b, err := openZone(ctx, z.URL)
-		if err != nil {
-			for _, opened := range zones {
-				_ = opened.Bucket.Close()
-			}
-			return nil, nil, fmt.Errorf("zone %s: %w", z.Name, err)
+		open := func(ctx context.Context) (backends.Bucket, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeouts.Zone))
+			defer cancel()
+			return openZone(ctx, z.URL)
+		}
+		b, openErr := open(ctx)
+		if openErr == nil {
+			opened++
+		} else {
+			err = errors.Join(err, fmt.Errorf("zone %s: %w", z.Name, openErr))
+			b = &lateZone{open: open}
 		}
 		zones = append(zones, quorum.Zone{Name: z.Name, Bucket: metered.Wrap(b, z.Name, registry)})
 		if u, err := url.Parse(z.URL); err == nil {
 			urls[z.Name] = u.Redacted()
 		}
+	}
+	if opened < c.Quorum {
+		for _, z := range zones {
+			_ = z.Bucket.Close()
+		}
+		return nil, nil, fmt.Errorf("%d of %d zones can be opened, the quorum is %d: %w", opened, len(zones), c.Quorum, err)
+	}
+	if err != nil {
+		logger.Warn("starting without a zone; it is tried again", "err", err)
 	}
 	return zones, urls, nil
 }
