@@ -39,8 +39,8 @@ const (
 	// maxAppend keeps one Append within one write call and one deadline.
 	maxAppend = 1 << 30
 
-	// maxCalls bounds the operations that are in the kernel at once, each of which may hold a thread: as many Appends,
-	// and as many of all others, so that slow reads do not stop the writes.
+	// maxCalls bounds the operations that are in the kernel at once, each of which may hold a thread, a Create one for
+	// each directory it syncs: as many Appends, and as many of all others, so that slow reads do not stop the writes.
 	maxCalls = 128
 
 	// createAttempts bounds the races a Create may lose against Deletes that remove its directory.
