@@ -1,9 +1,10 @@
 // Package combine makes copies durable: it packs those that come at the same time into one frame, writes the frame with
 // one append, and tells each copy where its entries lie.
 //
-// The work is done by lanes. A lane gathers what is queued (queue.go), encodes it, appends it to the object it holds or
-// to a fresh one, and answers (lane.go). Only one lane gathers at a time: another free lane would make two small frames
-// of what fits into one, and every frame costs a request in each zone.
+// The work is done by lanes. Copies wait in one queue for all lanes, until the first one has lingered or there is a
+// full frame of them (queue.go); so free lanes do not spread over many frames what fits into one, and every frame costs
+// a request in each zone. A lane takes what makes the next frame, encodes it, appends it to the object it holds or to a
+// fresh one, and answers (lane.go).
 package combine
 
 import (

@@ -100,21 +100,27 @@ func TestFullFrameDoesNotLinger(t *testing.T) {
 		const limit = 4000
 		r := start(t, mem.New(mem.Options{}), combine.Options{Linger: time.Second, MaxFrameBytes: limit})
 		defer r.stop()
+		r.plan.Set(faulty.Faults{Latency: faulty.Constant(100 * ms)}, faulty.Append)
 		began := time.Now()
 		var all sync.WaitGroup
-		for i := range 9 { // 3 in each frame.
+		for i := range 10 { // 3 in each frame, and one that is left for another lane.
 			all.Go(func() {
 				if x := r.copy(section(i, 1200)).Extent; x.Length > limit {
 					t.Errorf("frame of %d bytes, at most %d are wanted", x.Length, limit)
 				}
 			})
-		}
-		all.Wait()
-		if d := time.Since(began); d > time.Second {
-			t.Errorf("answered after %v", d)
+			synctest.Wait()
 		}
 		if n := r.plan.Count(faulty.Append); n != 3 {
-			t.Errorf("%d appends, want 3", n)
+			t.Errorf("%d appends before the linger has passed, want 3", n)
+		}
+		r.plan.Set(faulty.Faults{}, faulty.Append)
+		all.Wait()
+		if d := time.Since(began); d != time.Second {
+			t.Errorf("answered after %v, want the linger of the last", d)
+		}
+		if n := r.plan.Count(faulty.Append); n != 4 {
+			t.Errorf("%d appends, want 4", n)
 		}
 		began = time.Now()
 		r.copy(section(0, 2*limit))
@@ -207,6 +213,51 @@ func TestCallerThatLeavesNeitherLosesNorBlocksTheOthers(t *testing.T) {
 	})
 }
 
+// A caller that leaves the queue leaves room in it, and nothing to write.
+func TestCallerThatLeavesTheQueueIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, mem.New(mem.Options{}), combine.Options{Lanes: 1, MaxQueued: 1})
+		defer r.stop()
+		r.plan.Set(faulty.Faults{Latency: faulty.Constant(time.Second)}, faulty.Append)
+		var all sync.WaitGroup
+		all.Go(func() { r.copy(section(0, 50)) })
+		synctest.Wait()
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*ms)
+			if _, err := r.Copy(ctx, []frame.Section{section(1, 50)}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("copy that waits for a lane: %v", err)
+			}
+			cancel()
+		}
+		all.Wait()
+		time.Sleep(2 * time.Second)
+		if n := r.plan.Count(faulty.Append); n != 1 {
+			t.Errorf("%d appends, want none of what nobody waits for", n)
+		}
+		if err := r.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An append goes on when its callers leave, for the sake of the object.
+func TestCallerThatLeavesDoesNotSpoilTheObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, mem.New(mem.Options{}), combine.Options{Lanes: 1, Rotation: combine.Rotation{Appends: 100}})
+		defer r.stop()
+		r.plan.Set(faulty.Faults{Latency: faulty.Constant(100 * ms)}, faulty.Append)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(50*ms, cancel)
+		if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		r.copy(section(1, 50))
+		if n := r.plan.Count(faulty.Create); n != 1 {
+			t.Errorf("%d objects, want the second frame behind the one that nobody waited for", n)
+		}
+	})
+}
+
 // never is a source without objects.
 type never struct{}
 
@@ -219,27 +270,26 @@ func TestLaneIsFreeWhenEveryoneHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, mem.New(mem.Options{}), combine.Options{Lanes: 1, Linger: ms, Objects: never{}})
 		defer r.stop()
-		leave, left := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		for _, ctx := range []context.Context{leave, t.Context()} {
-			ctx, cancel := context.WithTimeout(ctx, time.Second)
-			defer cancel()
-			all.Go(func() {
-				if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}); err == nil {
-					t.Error("copied without an object")
+		var leave [2]context.CancelFunc
+		for i := range leave {
+			var ctx context.Context
+			ctx, leave[i] = context.WithCancel(t.Context())
+			go func() {
+				if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}); !errors.Is(err, context.Canceled) {
+					t.Errorf("copied without an object: %v", err)
 				}
-			})
+			}()
 		}
 		time.Sleep(2 * ms)
-		left()
+		leave[0]()
 		synctest.Wait()
-		if b := r.Heartbeats(); b[0].State != combine.Opening || time.Since(b[0].Since) != ms {
-			t.Errorf("lane %v since %v, want opening while one caller waits", b[0].State, time.Since(b[0].Since))
+		if b := r.Heartbeats()[0]; b.State != combine.Opening || time.Since(b.Since) != ms {
+			t.Errorf("lane %v for %v, want opening for 1 ms while one caller waits", b.State, time.Since(b.Since))
 		}
-		all.Wait()
+		leave[1]()
 		synctest.Wait()
-		if b := r.Heartbeats(); b[0].State != combine.Idle {
-			t.Errorf("lane is %v after everyone has left", b[0].State)
+		if b := r.Heartbeats()[0]; b.State != combine.Idle || time.Since(b.Since) != 0 {
+			t.Errorf("lane %v for %v, want idle when everyone has left", b.State, time.Since(b.Since))
 		}
 	})
 }

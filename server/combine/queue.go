@@ -31,8 +31,8 @@ type queue struct {
 	linger time.Duration
 	full   int64 // bytes of a full frame
 	max    int
-	// gathering is held by the one lane that waits for copies.
-	gathering chan struct{}
+	// watching is held by the one lane that waits for copies; the next one first looks at what it left.
+	watching chan struct{}
 	// changed wakes that lane when there is a first copy, enough for a full frame, or no more to come.
 	changed chan struct{}
 	drained chan struct{}
@@ -47,7 +47,7 @@ type queue struct {
 func newQueue(linger time.Duration, full int64, limit int) *queue {
 	return &queue{
 		linger: linger, full: full, max: limit,
-		gathering: make(chan struct{}, 1), changed: make(chan struct{}, 1), drained: make(chan struct{}),
+		watching: make(chan struct{}, 1), changed: make(chan struct{}, 1), drained: make(chan struct{}),
 	}
 }
 
@@ -87,8 +87,8 @@ func (q *queue) remove(r *request) {
 // others to come, until the first one has lingered long enough or the frame is full.
 func (q *queue) next(ctx context.Context) ([]*request, error) {
 	select {
-	case q.gathering <- struct{}{}:
-		defer func() { <-q.gathering }()
+	case q.watching <- struct{}{}:
+		defer func() { <-q.watching }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
