@@ -15,7 +15,7 @@ const (
 // given.
 type breaker struct {
 	failures int       // since the last write that succeeded
-	tried    time.Time // when the zone broke or, if later, was tried again
+	from     time.Time // when the interval began: the zone broke or, if later, was tried again
 }
 
 // breakerRule is when a zone is broken, and for how long it is left alone then.
@@ -28,7 +28,7 @@ func (b breaker) state(now time.Time, rule breakerRule) breakerState {
 	switch {
 	case b.failures < rule.failures:
 		return closed
-	case now.Sub(b.tried) < rule.interval:
+	case now.Sub(b.from) < rule.interval:
 		return open
 	}
 	return halfOpen
@@ -39,14 +39,14 @@ func (b breaker) state(now time.Time, rule breakerRule) breakerState {
 func (b breaker) failed(now time.Time, rule breakerRule) breaker {
 	if b.state(now, rule) != open {
 		b.failures++
-		b.tried = now
+		b.from = now
 	}
 	return b
 }
 
-// trying returns b as a try of a broken zone begins: it is left alone for another interval.
-func (b breaker) trying(now time.Time) breaker {
-	b.tried = now
+// leaveAloneFrom returns b with the interval, where the zone is broken, beginning at t.
+func (b breaker) leaveAloneFrom(t time.Time) breaker {
+	b.from = t
 	return b
 }
 
@@ -55,5 +55,5 @@ func (b breaker) succeeded() breaker { return breaker{} }
 
 // due is how long after now the broken zone may be tried.
 func (b breaker) due(now time.Time, rule breakerRule) time.Duration {
-	return b.tried.Add(rule.interval).Sub(now)
+	return b.from.Add(rule.interval).Sub(now)
 }

@@ -8,7 +8,7 @@ import (
 
 var rule = breakerRule{failures: 3, interval: time.Second}
 
-func TestBreaker(t *testing.T) {
+func TestBreakerStates(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return start.Add(d) }
 	var b breaker
@@ -31,7 +31,7 @@ func TestBreaker(t *testing.T) {
 	if due := b.due(at(900*time.Millisecond), rule); due != 100*time.Millisecond {
 		t.Fatalf("due in %v, want 100 ms", due)
 	}
-	b = b.trying(at(2 * time.Second))
+	b = b.leaveAloneFrom(at(2 * time.Second))
 	want(2*time.Second, open)
 	want(3*time.Second, halfOpen)
 	b = b.failed(at(3*time.Second), rule) // the try itself
@@ -57,7 +57,7 @@ func TestBreakerRandom(t *testing.T) {
 			b, since = b.succeeded(), 0
 		case 1:
 			if before == halfOpen {
-				b = b.trying(now)
+				b = b.leaveAloneFrom(now)
 			}
 		default:
 			due := b.due(now, rule)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func TestConformance(t *testing.T) {
 		"one":     {Appends: 1},
 		"like S3": {Appends: 1, MaxAppend: 1 << 20, CreateOnAppend: true},
 	} {
-		for _, n := range []int{1, 2, 3, 5} {
+		for _, n := range []int{1, 2, 3} {
 			t.Run(fmt.Sprintf("%s/%d zones", name, n), func(t *testing.T) {
 				backendtest.Run(t, func(t *testing.T) backends.Bucket {
 					var stores []backends.Bucket
@@ -49,47 +51,90 @@ func TestConformance(t *testing.T) {
 }
 
 // One zone of three is faulty, in every way and at every place. A Delete is the exception: it has to reach all zones, so
-// that it is refused while one is sick is as it should be, see TestDelete.
+// that it is refused while one is sick is as it should be, see TestDelete. For the same reason no zone is broken here.
+//
+// The suite cannot run in a bubble of synctest, so timeouts that healthy zones could run into on a busy machine are far
+// away; a zone that hangs does so for as long as an impatient store's own timeout. For hangs beyond the quorum's timeouts
+// see TestSchedules.
 func TestConformanceFaulty(t *testing.T) {
-	const ms = time.Millisecond
-	broken := []faulty.Op{faulty.Create, faulty.Append, faulty.CloseWriter, faulty.Read, faulty.List}
+	sickOps := []faulty.Op{faulty.Create, faulty.Append, faulty.CloseWriter, faulty.Read, faulty.List}
 	for name, f := range map[string]faulty.Faults{
 		"fails":      {Fail: 1},
-		"fails half": {Fail: 0.5},
-		"throttles":  {Fail: 1, Err: backends.ErrThrottled},
-		"tears":      {Torn: 1},
-		"tears half": {Torn: 0.5},
+		"tears":      {Torn: 0.5},
 		"loses acks": {LostAck: 0.5},
 		"hangs":      {Hang: 1},
-		"hangs some": {Hang: 0.1},
-		"mute some":  {Mute: 0.1},
-		"stuck some": {Stuck: 0.02, StuckFor: 40 * ms},
+		"mute":       {Mute: 0.5},
+		"deaf":       {Stuck: 0.2, StuckFor: 3 * ms},
 		"slow":       {Latency: faulty.Uniform(0, 2*ms)},
-		"all":        {Fail: 0.1, Torn: 0.1, LostAck: 0.1, Hang: 0.05, Mute: 0.05, Stuck: 0.02, StuckFor: 40 * ms},
+		"all":        {Fail: 0.1, Torn: 0.1, LostAck: 0.1, Hang: 0.1, Mute: 0.1, Stuck: 0.1, StuckFor: 3 * ms},
 		"lies":       {Corrupt: 1},
-		"lies half":  {Corrupt: 0.5},
 	} {
-		for sick := range 3 {
+		for _, sick := range []int{0, 2} { // the local zone, and another
 			t.Run(fmt.Sprintf("%s/zone %d", name, sick), func(t *testing.T) {
 				t.Parallel()
 				backendtest.Run(t, func(t *testing.T) backends.Bucket {
 					plan := faulty.NewPlan(uint64(sick))
-					plan.Set(f, broken...)
+					plan.Set(f, sickOps...)
 					if f.Corrupt > 0 {
 						plan.Set(faulty.Faults{}, faulty.Append)
 					}
 					stores := []backends.Bucket{
 						mem.New(mem.Options{}), mem.New(mem.Options{}), mem.New(mem.Options{}),
 					}
-					stores[sick] = faulty.Wrap(stores[sick], plan)
+					stores[sick] = impatient{faulty.Wrap(stores[sick], plan)}
+					const never = time.Minute
 					return &checked{Bucket: newTest(t, Options{
-						ZoneTimeout: 20 * ms, ReadTimeout: 20 * ms, SweepTimeout: time.Second, Grace: 10 * ms,
-						HedgeDelay: 2 * ms, ProbeInterval: 20 * ms,
+						ZoneTimeout: never, ReadTimeout: never, MaxLag: never, HedgeDelay: ms, BreakerFailures: math.MaxInt,
 					}, stores...), content: make(map[string][]byte)}
 				})
 			})
 		}
 	}
+}
+
+// impatient is a store with timeouts of its own.
+type impatient struct{ backends.Bucket }
+
+func (b impatient) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, 2*ms)
+}
+
+func (b impatient) Create(ctx context.Context, name string) (backends.Writer, error) {
+	ctx, cancel := b.timeout(ctx)
+	defer cancel()
+	w, err := b.Bucket.Create(ctx, name)
+	return impatientWriter{w, b}, err
+}
+
+func (b impatient) ReadAt(ctx context.Context, name string, p []byte, off int64) error {
+	ctx, cancel := b.timeout(ctx)
+	defer cancel()
+	return b.Bucket.ReadAt(ctx, name, p, off)
+}
+
+func (b impatient) List(ctx context.Context, dir string) iter.Seq2[backends.Object, error] {
+	return func(yield func(backends.Object, error) bool) {
+		ctx, cancel := b.timeout(ctx)
+		defer cancel()
+		b.Bucket.List(ctx, dir)(yield)
+	}
+}
+
+type impatientWriter struct {
+	backends.Writer
+	bucket impatient
+}
+
+func (w impatientWriter) Append(ctx context.Context, p []byte, crc uint32) error {
+	ctx, cancel := w.bucket.timeout(ctx)
+	defer cancel()
+	return w.Writer.Append(ctx, p, crc)
+}
+
+func (w impatientWriter) Close(ctx context.Context) error {
+	ctx, cancel := w.bucket.timeout(ctx)
+	defer cancel()
+	return w.Writer.Close(ctx)
 }
 
 // checked is a Bucket that reads what was appended through it with ReadChecked, as a reader that has an extent does.

@@ -48,7 +48,7 @@ func (b *Bucket) deleteIn(ctx context.Context, i int, what string, names []strin
 	defer cancel()
 	for _, name := range names {
 		if w := b.writers.get(name); w != nil {
-			if err := w.quiet(ctx, i); err != nil {
+			if err := w.wait(ctx, w.zones[i].quiet); err != nil {
 				return nil, fmt.Errorf("zone %s: delete %s: its writer is not done: %w", z.name, name, err)
 			}
 		}

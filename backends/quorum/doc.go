@@ -12,8 +12,9 @@ Every zone of a Writer is one goroutine that opens, appends and closes. A zone l
 
   - an append fails, or the zone finds there what this Writer has not written: another length, another owner, another
     object. The contract of a store has no length; one that finds another length than it wrote says so with an error;
-  - it is not done with the last frame when the next one comes, or not with opening when the first one comes;
-  - it already holds MaxLateBytes, or has MaxLateOps operations to do, for callers that have left;
+  - it is not done with the last frame when the next one comes, or not with opening when the first one comes, and has been
+    late for MaxLag;
+  - it holds MaxLateBytes for callers that have left, or has MaxOps operations under way;
   - it is down.
 
 A zone that has left never gets a later frame of that object and never votes on one. So a frame is at the same position
@@ -22,13 +23,12 @@ behind that. A Writer with fewer than W zones left fails at once. Missing copies
 under a used name.
 
 Callers that leave, be it that they have their quorum or that their ctx ended, cancel nothing: what a zone does for them
-goes on until its own timeout, which is how a zone that hangs becomes known, and is bounded by MaxLateBytes and
-MaxLateOps. The bytes of an Append are counted from its return; those of Appends that still have a caller are the
+goes on until its own timeout, which is how a zone that hangs becomes known, and is bounded by MaxLateBytes and MaxOps. The bytes of an Append are counted from its return; those of Appends that still have a caller are the
 caller's to bound. So a zone holds at most MaxLateBytes, and the Appends that were under way when it reached them.
 
 A store should end an operation when its ctx ends. One that does not is given up, after its timeout and Grace: the
-operation has failed, its goroutine is counted as stuck until it comes back, and a zone with MaxLateOps of them is asked
-for nothing more, not even to close.
+operation has failed, and its goroutine is counted as stuck until it comes back. A zone that has MaxOps operations under
+way, stuck ones among them, is asked for nothing more, not even to close.
 
 # Zones that are down
 

@@ -89,27 +89,3 @@ func TestInAll(t *testing.T) {
 		t.Errorf("inAll = %q where one list is empty", got)
 	}
 }
-
-func TestLate(t *testing.T) {
-	limit := lateLimit{ops: 2, bytes: 10}
-	var l late
-	for i, step := range []struct {
-		next         late
-		takes, holds bool // another operation, another byte
-	}{
-		{l, true, true},
-		{l.add(9), true, true},
-		{l.add(10), true, false},
-		{l.add(4).add(5), false, true},
-		{l.add(6).add(5), false, false},
-		{l.add(6).add(5).remove(6), true, true},
-		{l.add(6).add(5).remove(6).remove(5), true, true},
-	} {
-		if got := step.next.takes(limit); got != step.takes {
-			t.Errorf("step %d: %+v takes an operation: %v", i, step.next, got)
-		}
-		if got := step.next.holds(1, limit); got != step.holds {
-			t.Errorf("step %d: %+v holds a byte: %v", i, step.next, got)
-		}
-	}
-}

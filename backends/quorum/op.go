@@ -26,13 +26,14 @@ type op struct {
 	reported, ended, late, aborted bool
 }
 
-// begin starts an op, or refuses: a zone that has MaxLateOps operations unanswered gets no more.
+// begin starts an op, or refuses: a zone that has MaxOps operations under way gets no more.
 func (z *zone) begin(proves bool, what string, bytes int64, timeout time.Duration, report func(error)) (*op, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if !z.late.takes(z.opts.lateLimit()) {
-		return nil, fmt.Errorf("zone %s: %s: %w (%d)", z.name, what, errBehind, z.late.ops)
+	if !z.load.admits(z.opts.loadLimit()) {
+		return nil, fmt.Errorf("zone %s: %s: %w (%d)", z.name, what, errBusy, z.load.ops)
 	}
+	z.load = z.load.begin()
 	o := &op{zone: z, proves: proves, what: what, bytes: bytes, timeout: timeout, report: report}
 	o.ctx, o.cancel = context.WithTimeout(context.Background(), timeout)
 	o.watchdog = time.AfterFunc(timeout+z.opts.Grace, o.abandon)
@@ -48,7 +49,7 @@ func (o *op) abandon() {
 		return
 	}
 	o.reported = true
-	o.zone.stuck++
+	o.zone.load = o.zone.load.stick()
 	o.zone.failed(err)
 	o.zone.mu.Unlock()
 	o.report(err)
@@ -64,13 +65,10 @@ func (o *op) end(err error) {
 	o.cancel()
 	o.zone.mu.Lock()
 	o.ended = true
-	if o.late {
-		o.zone.late = o.zone.late.remove(o.bytes)
-	}
 	reported := o.reported
+	o.zone.load = o.zone.load.end(o.bytes, o.late, reported)
 	switch {
-	case reported:
-		o.zone.stuck--
+	case reported: // It has failed already.
 	case o.aborted && err != nil, err != nil && isAnswer(err):
 	case err != nil:
 		o.zone.failed(err)
@@ -91,9 +89,9 @@ func (o *op) leave() bool {
 	if o.ended || o.late {
 		return true
 	}
-	fits := o.zone.late.holds(o.bytes, o.zone.opts.lateLimit())
+	fits := o.zone.load.holds(o.bytes, o.zone.opts.loadLimit())
 	o.late = true
-	o.zone.late = o.zone.late.add(o.bytes)
+	o.zone.load = o.zone.load.leave(o.bytes)
 	if !fits {
 		o.aborted = true
 		o.cancel()

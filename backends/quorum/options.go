@@ -40,11 +40,15 @@ type Options struct {
 	// zone failed.
 	HedgeDelay time.Duration
 
+	// MaxLag is how long after a Create or an Append has returned the zones that are still at it may take before the next
+	// Append has them leave the object: it waits for them that long. Default 5 ms; negative: not at all.
+	MaxLag time.Duration
+
 	// MaxLateBytes bounds, per zone, the bytes held for operations that outlive their callers. Default 32 MiB.
 	MaxLateBytes int64
-	// MaxLateOps bounds, per zone, the operations that outlive their callers: late appends, closes, and whatever the
-	// store does not answer. A zone that has so many is asked for nothing more. Default 1024.
-	MaxLateOps int
+	// MaxOps bounds, per zone, the operations that are under way, whether somebody waits for them or not, and so the
+	// goroutines that a store which answers nothing can keep. A zone at its bound is asked for nothing more. Default 1024.
+	MaxOps int
 
 	// BreakerFailures is the number of consecutive failures that breaks a zone. Default 5.
 	BreakerFailures int
@@ -67,8 +71,9 @@ func (o Options) withDefaults(zones []Zone) (Options, error) {
 	o.SweepTimeout = cmp.Or(o.SweepTimeout, 30*time.Second)
 	o.Grace = cmp.Or(o.Grace, 250*time.Millisecond)
 	o.HedgeDelay = cmp.Or(o.HedgeDelay, 20*time.Millisecond)
+	o.MaxLag = cmp.Or(o.MaxLag, 5*time.Millisecond)
 	o.MaxLateBytes = cmp.Or(o.MaxLateBytes, 32<<20)
-	o.MaxLateOps = cmp.Or(o.MaxLateOps, 1024)
+	o.MaxOps = cmp.Or(o.MaxOps, 1024)
 	o.BreakerFailures = cmp.Or(o.BreakerFailures, 5)
 	o.ProbeInterval = cmp.Or(o.ProbeInterval, time.Second)
 	o.ProbeDir = cmp.Or(o.ProbeDir, "probe")
@@ -108,8 +113,8 @@ func (o Options) check(zones []Zone) error {
 			return fmt.Errorf("quorum: %s is %v, want a positive duration", name, d)
 		}
 	}
-	if o.MaxLateBytes < 0 || o.MaxLateOps < 0 || o.BreakerFailures < 0 {
-		return fmt.Errorf("quorum: MaxLateBytes, MaxLateOps or BreakerFailures is negative")
+	if o.MaxLateBytes < 0 || o.MaxOps < 0 || o.BreakerFailures < 0 {
+		return fmt.Errorf("quorum: MaxLateBytes, MaxOps or BreakerFailures is negative")
 	}
 	return nil
 }
@@ -118,6 +123,6 @@ func (o Options) breakerRule() breakerRule {
 	return breakerRule{failures: o.BreakerFailures, interval: o.ProbeInterval}
 }
 
-func (o Options) lateLimit() lateLimit {
-	return lateLimit{ops: o.MaxLateOps, bytes: o.MaxLateBytes}
+func (o Options) loadLimit() loadLimit {
+	return loadLimit{ops: o.MaxOps, lateBytes: o.MaxLateBytes}
 }

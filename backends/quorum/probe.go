@@ -39,10 +39,11 @@ func (z *zone) probeWhenBroken(ctx context.Context, name string) {
 		due := time.NewTimer(wait)
 		select {
 		case <-due.C:
-			z.trying()
+			z.leaveAloneFrom(time.Now().Add(z.opts.ZoneTimeout + z.opts.Grace))
 			_ = z.call(ctx, true, "probe "+name, z.opts.ZoneTimeout, func(ctx context.Context) error {
 				return probe(ctx, z.bucket, name)
 			}) // The zone has taken note of the outcome.
+			z.leaveAloneFrom(time.Now())
 		case <-ctx.Done():
 			due.Stop()
 			return
@@ -58,11 +59,12 @@ func (z *zone) probeDue() (time.Duration, bool) {
 	return z.breaker.due(now, rule), z.breaker.state(now, rule) != closed
 }
 
-// trying has the others leave the zone alone during a probe.
-func (z *zone) trying() {
+// leaveAloneFrom has the zone, if it is broken, left alone for an interval from t on: real writes do not go where a
+// probe is under way.
+func (z *zone) leaveAloneFrom(t time.Time) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	z.breaker = z.breaker.trying(time.Now())
+	z.breaker = z.breaker.leaveAloneFrom(t)
 }
 
 // probe writes a small object and deletes it. Less proves less: a zone that lists may be full or read-only, and some

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/walbridge/walbridge/backends"
 )
@@ -19,8 +20,9 @@ type writer struct {
 	opened  bool // Create succeeded
 	closed  bool // no Append any more
 	appends int
+	back    time.Time     // when the last Create or Append returned
 	running int           // zones with a goroutine
-	changed chan struct{} // closed when a zone becomes quiet; nil where nobody waits
+	changed chan struct{} // closed when a zone's state changes; nil where nobody waits
 }
 
 // create opens name in the zones and returns a writer once a quorum of them has opened it.
@@ -54,6 +56,7 @@ func (b *Bucket) create(ctx context.Context, name string) (*writer, error) {
 func (w *writer) Append(ctx context.Context, p []byte, crc uint32) error {
 	r := newRound("append "+w.name, len(w.zones), w.bucket.opts.Quorum)
 	r.frame, r.p, r.crc = true, p, crc
+	w.awaitLate(ctx)
 	err := w.start(ctx, r)
 	if err != nil {
 		err = fmt.Errorf("quorum: %s: %w", r.what, err)
@@ -65,6 +68,27 @@ func (w *writer) Append(ctx context.Context, p []byte, crc uint32) error {
 	}
 	w.bucket.metrics.appended(ctx, err)
 	return err
+}
+
+// awaitLate waits for zones that are not done with what came before, until they have been late for MaxLag. Without it
+// the slowest of healthy zones would leave most objects that get one frame right after the other.
+func (w *writer) awaitLate(ctx context.Context) {
+	w.mu.Lock()
+	deadline := w.back.Add(w.bucket.opts.MaxLag)
+	w.mu.Unlock()
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	_ = w.wait(ctx, func() bool { return !w.busy() }) // Late zones leave, see start.
+}
+
+// busy tells if a zone that takes part is not done with what it was given. The caller holds mu.
+func (w *writer) busy() bool {
+	for i := range w.zones {
+		if w.zones[i].busy() {
+			return true
+		}
+	}
+	return false
 }
 
 // start hands the frame of r to the zones. One that is not done with what came before leaves the object.
@@ -85,7 +109,7 @@ func (w *writer) start(ctx context.Context, r *round) error {
 	w.appends++
 	for i := range w.zones {
 		zw := &w.zones[i]
-		if zw.state == opening || zw.state == appending {
+		if zw.busy() {
 			zw.leave(reasonLag, fmt.Errorf("zone %s: left %s: not done with what came before", zw.zone.name, w.name))
 		}
 		if zw.state == ready {
@@ -161,6 +185,7 @@ func (w *writer) await(ctx context.Context, r *round) error {
 	defer w.mu.Unlock()
 	verdict := r.tally.Verdict()
 	r.over = true
+	w.back = time.Now()
 	for i := range w.zones {
 		zw := &w.zones[i]
 		if reason := r.spare[i]; reason != "" && verdict == Committed {
@@ -203,15 +228,11 @@ func (w *writer) finish() {
 	}
 }
 
-// quiet waits until zone i has no call of the writer under way and none to come before the next Append, or until ctx
-// ends.
-func (w *writer) quiet(ctx context.Context, i int) error {
-	for {
-		w.mu.Lock()
-		if w.zones[i].quiet() {
-			w.mu.Unlock()
-			return nil
-		}
+// wait waits until done, which is called with mu held after every change of a zone's state, or until ctx ends.
+func (w *writer) wait(ctx context.Context, done func() bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !done() {
 		if w.changed == nil {
 			w.changed = make(chan struct{})
 		}
@@ -219,13 +240,16 @@ func (w *writer) quiet(ctx context.Context, i int) error {
 		w.mu.Unlock()
 		select {
 		case <-changed:
+			w.mu.Lock()
 		case <-ctx.Done():
+			w.mu.Lock()
 			return ctx.Err()
 		}
 	}
+	return nil
 }
 
-// wake wakes those who wait for a zone to become quiet. The caller holds mu.
+// wake wakes those who wait for a change of a zone's state. The caller holds mu.
 func (w *writer) wake() {
 	if w.changed != nil {
 		close(w.changed)

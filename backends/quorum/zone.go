@@ -24,8 +24,7 @@ type zone struct {
 
 	mu          sync.Mutex
 	breaker     breaker
-	late        late
-	stuck       int
+	load        load
 	lastErr     error // the last failure since the zone was last broken, if any
 	lastErrTime time.Time
 }
@@ -43,18 +42,18 @@ const (
 	reasonLag       = "lag"        // it was not done with the last frame when the next one came
 	reasonDisagree  = "disagree"   // it holds something else than this writer left there
 	reasonLateBytes = "late_bytes" // it is behind by MaxLateBytes
-	reasonLateOps   = "late_ops"   // it is behind by MaxLateOps
+	reasonBusy      = "busy"       // it has MaxOps operations under way
 	reasonBreaker   = "breaker"    // it is broken
 )
 
 var reasons = []string{
-	reasonError, reasonTimeout, reasonLag, reasonDisagree, reasonLateBytes, reasonLateOps, reasonBreaker,
+	reasonError, reasonTimeout, reasonLag, reasonDisagree, reasonLateBytes, reasonBusy, reasonBreaker,
 }
 
 var (
 	errTimeout = errors.New("timeout")
-	// errBehind is the error of an operation that is refused because too many are unanswered.
-	errBehind = errors.New("too many operations unanswered")
+	// errBusy is the error of an operation that is refused because MaxOps are under way.
+	errBusy = errors.New("too many operations under way")
 )
 
 // reasonOf tells why a zone leaves an object after err.
@@ -62,8 +61,8 @@ func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, errTimeout):
 		return reasonTimeout
-	case errors.Is(err, errBehind):
-		return reasonLateOps
+	case errors.Is(err, errBusy):
+		return reasonBusy
 	case isAnswer(err):
 		return reasonDisagree
 	}
@@ -89,10 +88,10 @@ func (z *zone) unfit(n int64) string {
 	switch {
 	case z.breaker.state(time.Now(), z.opts.breakerRule()) == open:
 		return reasonBreaker
-	case !z.late.holds(n, z.opts.lateLimit()):
+	case !z.load.holds(n, z.opts.loadLimit()):
 		return reasonLateBytes
-	case !z.late.takes(z.opts.lateLimit()):
-		return reasonLateOps
+	case !z.load.admits(z.opts.loadLimit()):
+		return reasonBusy
 	}
 	return ""
 }
@@ -138,9 +137,9 @@ func (z *zone) status() ZoneStatus {
 		Down:          z.breaker.state(time.Now(), z.opts.breakerRule()) != closed,
 		LastError:     z.lastErr,
 		LastErrorTime: z.lastErrTime,
-		LateOps:       z.late.ops,
-		LateBytes:     z.late.bytes,
-		StuckOps:      z.stuck,
+		LateOps:       z.load.late,
+		LateBytes:     z.load.lateBytes,
+		StuckOps:      z.load.stuck,
 	}
 }
 

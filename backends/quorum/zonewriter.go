@@ -120,7 +120,11 @@ func (zw *zoneWriter) release() {
 		close(zw.tasks)
 	}
 	zw.state = gone
+	zw.w.wake()
 }
+
+// busy tells if the zone is not done with what it was given, while it still takes part. The caller holds mu.
+func (zw *zoneWriter) busy() bool { return zw.state == opening || zw.state == appending }
 
 // quiet tells if no call of the zone's store is under way or to come before the next Append. The caller holds mu.
 func (zw *zoneWriter) quiet() bool { return !zw.running || zw.state == ready }
