@@ -89,7 +89,7 @@ func inspect(ctx context.Context, w io.Writer, target, output string, depth fram
 	}
 	bucket, err := openZone(ctx, zone)
 	if err != nil {
-		return coded{exitUsage, err}
+		return err
 	}
 	defer bucket.Close()
 	show := showText

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -35,10 +36,10 @@ func (c coded) Unwrap() error { return c.error }
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run(ctx context.Context, args []string) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "walbridge",
 		Short: "Ships Kafka's active log to zonal object storage, and serves it to followers",
@@ -53,14 +54,24 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 corrupt objects 
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	// Cobra's own errors for arguments of the root are not marked as wrong usage, so that they are found here.
+	root.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return coded{exitUsage, fmt.Errorf("unknown command %q; see walbridge --help", args[0])}
+		}
+		return nil
+	}
+	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return coded{exitUsage, err} })
 	root.AddCommand(serveCommand(), inspectCommand(), statusCommand(), configCommand())
 	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(os.Stderr, "walbridge:", err)
+	fmt.Fprintln(stderr, "walbridge:", err)
 	if c, ok := errors.AsType[coded](err); ok {
 		return c.code
 	}

@@ -14,15 +14,15 @@ import (
 func openZone(ctx context.Context, zoneURL string) (backends.Bucket, error) {
 	u, err := url.Parse(zoneURL)
 	if err != nil {
-		return nil, fmt.Errorf("zone %q: %w", zoneURL, err)
+		return nil, coded{exitUsage, fmt.Errorf("zone %q: %w", zoneURL, err)}
 	}
 	switch u.Scheme {
 	case "file":
 		if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
-			return nil, fmt.Errorf("zone %q: a file zone is file:///absolute/path", zoneURL)
+			return nil, coded{exitUsage, fmt.Errorf("zone %q: a file zone is file:///absolute/path", zoneURL)}
 		}
 		return file.Open(ctx, u.Path)
 	default:
-		return nil, fmt.Errorf("zone %q: unknown scheme %q: must be file", zoneURL, u.Scheme)
+		return nil, coded{exitUsage, fmt.Errorf("zone %q: unknown scheme %q: must be file", zoneURL, u.Scheme)}
 	}
 }
