@@ -28,7 +28,7 @@ func build(ctx context.Context) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(root, "bin", "walbridge")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/walbridge")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/walbridge")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build walbridge: %w\n%s", err, out)

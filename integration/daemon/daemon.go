@@ -106,6 +106,9 @@ func (d *Daemon) Close() {
 // Ended is nil while the daemon runs; afterwards it says how it ended and what it logged last.
 func (d *Daemon) Ended() error { return d.process.Ended() }
 
+// Conn is the connection to the daemon; it outlives restarts.
+func (d *Daemon) Conn() *grpc.ClientConn { return d.conn }
+
 // Client is the daemon's service.
 func (d *Daemon) Client() walbridgev1.WalServiceClient {
 	return walbridgev1.NewWalServiceClient(d.conn)
