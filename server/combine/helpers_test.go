@@ -3,9 +3,6 @@ package combine_test
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/walbridge/walbridge/backends"
@@ -142,18 +139,4 @@ func (r *rig) objects() map[string]int64 {
 		sizes[o.Name] = o.Size
 	}
 	return sizes
-}
-
-// seeded returns a source of randomness and prints its seed; WALBRIDGE_SEED gives one.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("WALBRIDGE_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("WALBRIDGE_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
