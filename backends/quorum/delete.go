@@ -54,7 +54,7 @@ func (b *Bucket) deleteIn(ctx context.Context, i int, what string, names []strin
 		}
 	}
 	result := make(chan []string, 1)
-	err := z.call(ctx, false, what, b.opts.SweepTimeout, func(ctx context.Context) error {
+	err := z.call(ctx, opSweep, what, b.opts.SweepTimeout, func(ctx context.Context) error {
 		deleted, err := z.bucket.Delete(ctx, names)
 		result <- deleted
 		return err

@@ -32,8 +32,10 @@ way, stuck ones among them, is asked for nothing more, not even to close.
 
 # Zones that are down
 
-BreakerFailures consecutive failures, of anything, break a zone: Status says that it is down, and no write goes there.
-Only an append that succeeds proves a zone well. [Bucket.Run] probes broken zones every ProbeInterval by writing and
+BreakerFailures consecutive failures of openings, appends, closes and reads break a zone: Status says that it is down,
+and no write goes there. Only an append that succeeds proves a zone well. Deletes and listings count for nothing, and
+neither do reads that a zone asks to slow down: clearing up and catching up must not take a zone from the writers.
+[Bucket.Run] probes broken zones every ProbeInterval by writing and
 deleting a small object, and they come back by themselves.
 
 Zones that are down, or too far behind, are kept in reserve and are asked as soon as the others cannot make a quorum. So

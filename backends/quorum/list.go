@@ -49,7 +49,7 @@ func (b *Bucket) union(ctx context.Context, dir string) (map[string]int64, error
 	answers := make(chan error, len(b.zones))
 	for _, z := range b.zones {
 		go func() {
-			answers <- z.call(sweep, false, "list "+dir, b.opts.SweepTimeout, func(ctx context.Context) error {
+			answers <- z.call(sweep, opSweep, "list "+dir, b.opts.SweepTimeout, func(ctx context.Context) error {
 				return u.add(z.bucket.List(ctx, dir))
 			})
 		}()

@@ -83,7 +83,12 @@ const (
 	resultAbsent   = "absent"
 	resultChecksum = "checksum"
 	resultCanceled = "canceled"
+	resultBusy     = "busy" // it was not asked
 )
+
+var results = []string{
+	resultOK, resultError, resultTimeout, resultAbsent, resultChecksum, resultCanceled, resultBusy,
+}
 
 // ofZone returns the metrics of the zone, all of them present from the start.
 func (m *metrics) ofZone(z *zone) *zoneMetrics {
@@ -113,9 +118,8 @@ func (m *metrics) ofZone(z *zone) *zoneMetrics {
 		func(s ZoneStatus) float64 { return float64(s.StuckOps) })
 	return &zoneMetrics{
 		copies: curry(m.copies, reasons...),
-		closes: curry(m.closes, resultOK, resultError, resultTimeout, resultAbsent, resultChecksum, resultCanceled),
-		reads: curry(m.reads, resultOK, resultError, resultTimeout, resultAbsent, resultChecksum,
-			resultCanceled),
+		closes: curry(m.closes, results...),
+		reads:  curry(m.reads, results...),
 	}
 }
 
@@ -138,6 +142,8 @@ func resultOf(err error) string {
 		return resultAbsent
 	case errors.Is(err, backends.ErrChecksum):
 		return resultChecksum
+	case errors.Is(err, errBusy):
+		return resultBusy
 	case errors.Is(err, context.Canceled):
 		return resultCanceled
 	}

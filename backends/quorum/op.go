@@ -2,16 +2,45 @@ package quorum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/walbridge/walbridge/backends"
 )
+
+// opKind tells what the outcome of an op says of its zone.
+type opKind int
+
+const (
+	// opSweep is a listing or a deletion: stores throttle these apart, so they count for nothing.
+	opSweep opKind = iota
+	// opRead counts against the zone where it fails, unless the zone asks for less.
+	opRead
+	// opOpen is an opening or a close. It counts against the zone where it fails; its success proves nothing, since some
+	// stores open and close without asking anybody.
+	opOpen
+	// opWrite is an append or a probe. It counts against the zone where it fails, and proves it well where it succeeds.
+	opWrite
+)
+
+// blames tells if the zone has failed that returns err, which is not nil.
+func (k opKind) blames(err error) bool {
+	switch k {
+	case opSweep:
+		return false
+	case opRead:
+		return !isAnswer(err) && !errors.Is(err, backends.ErrThrottled)
+	}
+	return !isAnswer(err)
+}
 
 // op is one call into a zone's store. Whoever makes the call does so between begin and end; the caller it is made for
 // gets exactly one report, from end or, where the store does not answer in time, before it. So nobody waits for ever on
 // a store that ignores its ctx: only the goroutine that called it does, and it is counted.
 type op struct {
 	zone    *zone
-	proves  bool   // a success proves that the zone takes writes
+	kind    opKind
 	what    string // "append x"
 	bytes   int64  // what the store can see for as long as the op lasts
 	timeout time.Duration
@@ -27,14 +56,14 @@ type op struct {
 }
 
 // begin starts an op, or refuses: a zone that has MaxOps operations under way gets no more.
-func (z *zone) begin(proves bool, what string, bytes int64, timeout time.Duration, report func(error)) (*op, error) {
+func (z *zone) begin(kind opKind, what string, bytes int64, timeout time.Duration, report func(error)) (*op, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if !z.load.admits(z.opts.loadLimit()) {
 		return nil, fmt.Errorf("zone %s: %s: %w (%d)", z.name, what, errBusy, z.load.ops)
 	}
 	z.load = z.load.begin()
-	o := &op{zone: z, proves: proves, what: what, bytes: bytes, timeout: timeout, report: report}
+	o := &op{zone: z, kind: kind, what: what, bytes: bytes, timeout: timeout, report: report}
 	o.ctx, o.cancel = context.WithTimeout(context.Background(), timeout)
 	o.watchdog = time.AfterFunc(timeout+z.opts.Grace, o.abandon)
 	return o, nil
@@ -50,7 +79,9 @@ func (o *op) abandon() {
 	}
 	o.reported = true
 	o.zone.load = o.zone.load.stick()
-	o.zone.failed(err)
+	if o.kind.blames(err) {
+		o.zone.failed(err)
+	}
 	o.zone.mu.Unlock()
 	o.report(err)
 }
@@ -69,10 +100,11 @@ func (o *op) end(err error) {
 	o.zone.load = o.zone.load.end(o.bytes, o.late, reported)
 	switch {
 	case reported: // It has failed already.
-	case o.aborted && err != nil, err != nil && isAnswer(err):
 	case err != nil:
-		o.zone.failed(err)
-	case o.proves:
+		if !o.aborted && o.kind.blames(err) {
+			o.zone.failed(err)
+		}
+	case o.kind == opWrite:
 		o.zone.succeeded()
 	}
 	o.zone.mu.Unlock()

@@ -40,7 +40,7 @@ func (z *zone) probeWhenBroken(ctx context.Context, name string) {
 		select {
 		case <-due.C:
 			z.leaveAloneFrom(time.Now().Add(z.opts.ZoneTimeout + z.opts.Grace))
-			_ = z.call(ctx, true, "probe "+name, z.opts.ZoneTimeout, func(ctx context.Context) error {
+			_ = z.call(ctx, opWrite, "probe "+name, z.opts.ZoneTimeout, func(ctx context.Context) error {
 				return probe(ctx, z.bucket, name)
 			}) // The zone has taken note of the outcome.
 			z.leaveAloneFrom(time.Now())

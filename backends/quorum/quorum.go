@@ -149,7 +149,7 @@ func (b *Bucket) Close() error {
 	}
 	for _, z := range b.zones {
 		close := func(context.Context) error { return z.bucket.Close() }
-		errs = append(errs, z.call(context.Background(), false, "close", b.opts.ZoneTimeout, close))
+		errs = append(errs, z.call(context.Background(), opOpen, "close", b.opts.ZoneTimeout, close))
 	}
 	return errors.Join(errs...)
 }

@@ -136,7 +136,7 @@ func (r *read) next() bool {
 		}
 		r.answers <- answer{p: p, err: err}
 	}
-	o, err := z.begin(false, r.what, int64(r.n), r.bucket.opts.ReadTimeout, report)
+	o, err := z.begin(opRead, r.what, int64(r.n), r.bucket.opts.ReadTimeout, report)
 	if err != nil {
 		report(err)
 		return true

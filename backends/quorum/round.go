@@ -10,10 +10,10 @@ import (
 // round is one thing that a writer asks of its zones: to open the object, or to append a frame to it. It is guarded by
 // writer.mu.
 type round struct {
-	what  string // "append x"
-	frame bool   // it is an append, of p
-	p     []byte
-	crc   uint32
+	kind opKind // opOpen, or opWrite of p
+	what string // "append x"
+	p    []byte
+	crc  uint32
 
 	tally   Tally
 	decided chan struct{} // closed when the verdict is no longer Possible
@@ -24,8 +24,9 @@ type round struct {
 	acked   bool          // the caller was told that it is committed
 }
 
-func newRound(what string, zones, quorum int) *round {
+func newRound(kind opKind, what string, zones, quorum int) *round {
 	return &round{
+		kind:    kind,
 		what:    what,
 		tally:   NewTally(zones, quorum),
 		decided: make(chan struct{}),
@@ -73,7 +74,7 @@ func (r *round) lost() error {
 		}
 	}
 	// A zone may also have got other bytes than were sent.
-	if r.frame && count(r.errs, backends.ErrChecksum) > 0 && backends.Checksum(r.p) != r.crc {
+	if r.kind == opWrite && count(r.errs, backends.ErrChecksum) > 0 && backends.Checksum(r.p) != r.crc {
 		f.is = append(f.is, backends.ErrChecksum)
 	}
 	return f

@@ -31,7 +31,7 @@ func (b *Bucket) create(ctx context.Context, name string) (*writer, error) {
 	if !b.writers.add(w) {
 		return nil, fmt.Errorf("quorum: create %s: %w: it has a writer", name, backends.ErrExists)
 	}
-	r := newRound("create "+name, len(b.zones), b.opts.Quorum)
+	r := newRound(opOpen, "create "+name, len(b.zones), b.opts.Quorum)
 	w.mu.Lock()
 	for i := range w.zones {
 		w.zones[i].w, w.zones[i].zone = w, b.zones[i]
@@ -54,8 +54,8 @@ func (b *Bucket) create(ctx context.Context, name string) (*writer, error) {
 
 // Append implements backends.Writer.
 func (w *writer) Append(ctx context.Context, p []byte, crc uint32) error {
-	r := newRound("append "+w.name, len(w.zones), w.bucket.opts.Quorum)
-	r.frame, r.p, r.crc = true, p, crc
+	r := newRound(opWrite, "append "+w.name, len(w.zones), w.bucket.opts.Quorum)
+	r.p, r.crc = p, crc
 	w.awaitLate(ctx)
 	err := w.start(ctx, r)
 	if err != nil {
@@ -129,10 +129,13 @@ func (w *writer) ask(r *round, i int) {
 	}
 }
 
-// recruit asks zones of the reserve while there can be no quorum without them. The caller holds mu.
+// recruit asks the zones in reserve, all at once, where there can be no quorum without them. The caller holds mu.
 func (w *writer) recruit(r *round) {
+	if r.over || !r.short() {
+		return
+	}
 	for i := range w.zones {
-		if r.spare[i] != "" && !r.over && r.short() {
+		if r.spare[i] != "" {
 			r.spare[i] = ""
 			w.put(r, i)
 		}
@@ -142,8 +145,7 @@ func (w *writer) recruit(r *round) {
 // put gives zone i its part of r. The caller holds mu.
 func (w *writer) put(r *round, i int) {
 	zw := &w.zones[i]
-	// Only an append proves a zone well: some stores open and close without asking anybody.
-	o, err := zw.zone.begin(r.frame, r.what, int64(len(r.p)), w.bucket.opts.ZoneTimeout, func(err error) {
+	o, err := zw.zone.begin(r.kind, r.what, int64(len(r.p)), w.bucket.opts.ZoneTimeout, func(err error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.vote(r, i, err)
@@ -170,7 +172,7 @@ func (w *writer) vote(r *round, i int, err error) {
 
 // settle counts a frame as under-replicated, where it is, once all zones have voted. The caller holds mu.
 func (w *writer) settle(r *round) {
-	if r.frame && r.acked && r.tally.Complete() && r.tally.Copies() < len(w.zones) {
+	if r.kind == opWrite && r.acked && r.tally.Complete() && r.tally.Copies() < len(w.zones) {
 		w.bucket.underReplicated.Add(1)
 	}
 }

@@ -197,6 +197,7 @@ func TestTooFewLeft(t *testing.T) {
 		mustAppend(t, w, frame(1)) // by a and c
 		z.plans[c].Set(dead, faulty.Append)
 		wantPlain(t, appendTo(t.Context(), w, frame(2)))
+		time.Sleep(10 * ms) // a does its part
 		before := z.plans[a].Count(faulty.Append)
 		wantError(t, appendTo(t.Context(), w, frame(3)), backends.ErrClosed)
 		mustClose(t, w)

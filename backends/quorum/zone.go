@@ -145,11 +145,11 @@ func (z *zone) status() ZoneStatus {
 
 // call does one thing in the zone and waits for its answer, for the zone's timeout, or for the end of ctx, which cancels
 // it. f runs in a goroutine of its own and may outlive the call.
-func (z *zone) call(ctx context.Context, proves bool, what string, timeout time.Duration,
+func (z *zone) call(ctx context.Context, kind opKind, what string, timeout time.Duration,
 	f func(ctx context.Context) error,
 ) error {
 	answer := make(chan error, 1)
-	o, err := z.begin(proves, what, 0, timeout, func(err error) { answer <- err })
+	o, err := z.begin(kind, what, 0, timeout, func(err error) { answer <- err })
 	if err != nil {
 		return err
 	}

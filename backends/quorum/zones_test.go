@@ -147,9 +147,14 @@ func (c *cluster) wantStored(i int, name string, frames ...int) {
 // metric returns the value of a metric of the package; labels are zone, result, reason, where it has them.
 func (c *cluster) metric(name string, labels ...string) float64 {
 	c.t.Helper()
-	families, err := c.registry.Gather()
+	return metric(c.t, c.registry, name, labels...)
+}
+
+func metric(t *testing.T, registry *prometheus.Registry, name string, labels ...string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, family := range families {
 		if family.GetName() != "walbridge_quorum_"+name {
@@ -169,7 +174,7 @@ func (c *cluster) metric(name string, labels ...string) float64 {
 			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}
-	c.t.Fatalf("no metric %s %q", name, labels)
+	t.Fatalf("no metric %s %q", name, labels)
 	return 0
 }
 
