@@ -66,9 +66,9 @@ type received struct {
 }
 
 func (s *Service) receive(stream copyStream) (r received) {
-	first, err := stream.Recv()
+	first, _, err := receiveNext(stream)
 	if err != nil {
-		r.err = cutOff(err)
+		r.err = err
 		return r
 	}
 	header := first.GetHeader()
@@ -84,24 +84,42 @@ func (s *Service) receive(stream copyStream) (r received) {
 	r.reserved, r.id = size, header.GetCombinedSegmentId()
 	a := newAssembler(header.GetEntries())
 	for {
-		m, err := stream.Recv()
+		m, pieces, err := receiveNext(stream)
 		if err != nil {
-			r.err = cutOff(err)
+			r.err = err
 			return r
 		}
-		switch p := m.GetPayload().(type) {
-		case *walbridgev1.CopyLogSegmentDataRequest_Chunk:
-			if r.err = a.add(p.Chunk); r.err != nil {
+		for _, p := range pieces {
+			if r.err = a.add(p); r.err != nil {
 				return r
 			}
-		case *walbridgev1.CopyLogSegmentDataRequest_Trailer:
-			r.sections, r.err = a.finish(p.Trailer.GetCrc32C())
-			return r
-		default:
+		}
+		if pieces != nil {
+			continue
+		}
+		if m.GetTrailer() == nil {
 			r.err = fmt.Errorf("%w: expected a chunk or the trailer", errInvalid)
 			return r
 		}
+		r.sections, r.err = a.finish(m.GetTrailer().GetCrc32C())
+		return r
 	}
+}
+
+// receiveNext returns the next request, or its pieces where it is a chunk.
+func receiveNext(stream copyStream) (m *walbridgev1.CopyLogSegmentDataRequest, pieces [][]byte, err error) {
+	var w wire
+	if err := stream.RecvMsg(&w); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil, fmt.Errorf("%w: the stream ended before its trailer", errInvalid)
+		}
+		return nil, nil, err
+	}
+	if pieces, ok := w.chunk(); ok {
+		return nil, pieces, nil
+	}
+	m, err = w.message()
+	return m, nil, err
 }
 
 // checkHeader returns the length of the copy's bytes.
@@ -127,11 +145,4 @@ func (s *Service) checkHeader(h *walbridgev1.CopyHeader) (size int64, err error)
 		return 0, fmt.Errorf("%w: the copy has %d bytes, at most %d are taken", errInvalid, size, s.opts.MaxCopyBytes)
 	}
 	return size, nil
-}
-
-func cutOff(err error) error {
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: the stream ended before its trailer", errInvalid)
-	}
-	return err
 }

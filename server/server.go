@@ -110,6 +110,7 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 	})
 	finished := logging.WithLogOnEvents(logging.FinishCall)
 	g := grpc.NewServer(
+		grpc.ForceServerCodecV2(newCodec()),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InitialWindowSize(windowBytes),
