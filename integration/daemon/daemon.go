@@ -76,7 +76,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 		return err
 	}
 	d.process = p
-	ctx, cancel := context.WithTimeoutCause(ctx, 20*time.Second, errors.New("not ready within 20 seconds"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("not ready within a minute"))
 	defer cancel()
 	return p.Await(ctx, "it serves", func(ctx context.Context) error {
 		r, err := grpc_health_v1.NewHealthClient(d.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})

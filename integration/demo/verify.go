@@ -49,7 +49,7 @@ func verify(ctx context.Context, s *system, j jars, p *progress) (*verified, err
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("took longer than a minute"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("took longer than two minutes"))
 	defer cancel()
 	ended := child.Wait(ctx)
 	v := new(verified)

@@ -17,7 +17,7 @@ import (
 
 // awaitWAL waits until the WAL end of every partition is its log end. Nothing is produced any more.
 func (s *system) awaitWAL(ctx context.Context, p *progress) error {
-	const patience = 45 * time.Second
+	const patience = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {

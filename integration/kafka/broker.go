@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -89,7 +90,7 @@ func (b *Broker) format(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	return p.Wait(ctx)
 }
@@ -114,7 +115,7 @@ func (b *Broker) launch() error {
 
 // ready waits until the broker itself says that it and at least want brokers are in the cluster.
 func (b *Broker) ready(ctx context.Context, want int) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, fmt.Errorf("not ready within a minute"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("not ready within two minutes"))
 	defer cancel()
 	client, err := kgo.NewClient(kgo.SeedBrokers(b.Address()), kgo.MetadataMinAge(10*time.Millisecond))
 	if err != nil {

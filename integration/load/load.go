@@ -39,10 +39,10 @@ var Codecs = map[string]kgo.CompressionCodec{
 }
 
 // patience is how long a record may take to be acknowledged, and a transaction to end.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // Run produces the load, one producer for each mode and codec, all at once. It returns when every record is
-// acknowledged, or with the first error, such as a record that was not acknowledged within 20 seconds. A plain producer
+// acknowledged, or with the first error, such as a record that was not acknowledged within 30 seconds. A plain producer
 // whose connection breaks may write records twice.
 func Run(ctx context.Context, cfg Config) error {
 	modes := []mode{plain, idempotent, transactional}
