@@ -263,6 +263,80 @@ func TestFailingLoadBacksOffAndRecovers(t *testing.T) {
 	})
 }
 
+// Loads that fail together are one failure: a short outage must not be followed by a long pause.
+func TestLoadsThatFailTogetherCountOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{fail: func(n int) error {
+			if n < 16 {
+				return errors.New("boom")
+			}
+			return nil
+		}}
+		q, stop := run(t, pool.Options[int]{Load: s.load, MinDepth: 16})
+		defer stop()
+		get(t, q)
+		if d, most := time.Since(s.started[0]), (80+20+80)*time.Millisecond; d > most {
+			t.Errorf("16 loads failed together; the first item came after %v, want %v at most", d, most)
+		}
+	})
+}
+
+// Those who wait are no future demand: MaxDepth does not hold up their loads.
+func TestEachWaiterHasALoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{}
+		q, stop := run(t, pool.Options[int]{Load: s.load, MinDepth: 1, MaxDepth: 1, LoadConcurrency: 16})
+		defer stop()
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 16 {
+			all.Go(func() { get(t, q) })
+		}
+		all.Wait()
+		if d := time.Since(began); d != 80*time.Millisecond {
+			t.Errorf("16 Gets took %v, a load takes 80 ms", d)
+		}
+	})
+}
+
+func TestItemIsTooOldAtTheVeryMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{}
+		q, stop := run(t, pool.Options[int]{Load: s.load, Discard: s.discard, MaxItemAge: time.Minute})
+		defer stop()
+		var all sync.WaitGroup
+		for range 50 { // Some before the queue's own timer, some after.
+			all.Go(func() {
+				time.Sleep(time.Minute)
+				v := get(t, q)
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if age := time.Since(s.born[v]); age >= time.Minute {
+					t.Errorf("got an item %v old", age)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+func TestItemThatIsOldWhenItComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{latency: func(n int) time.Duration {
+			if n == 0 {
+				return 2 * time.Minute
+			}
+			return 80 * time.Millisecond
+		}}
+		load := func(ctx context.Context) (int, error) { return s.load(context.WithoutCancel(ctx)) }
+		q, stop := run(t, pool.Options[int]{Load: load, Discard: s.discard, MaxItemAge: time.Minute, LoadConcurrency: 1})
+		defer stop()
+		if v := get(t, q); v == 0 || s.discarded[0] != 1 {
+			t.Errorf("got item %d, discarded %v; item 0 was too old when it came", v, s.discarded)
+		}
+	})
+}
+
 // A third of the loads fails: the others must still carry the drain.
 func TestSomeLoadsFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
