@@ -74,7 +74,8 @@ final class Hooks {
         leaderLogIfLocal = find.method(partition, "leaderLogIfLocal", option);
         logDirectoryId = find.method(partition, "logDirectoryId", option);
 
-        Class<?> unifiedLog = find.type("org.apache.kafka.storage.internals.log.UnifiedLog", "kafka.log.UnifiedLog");
+        // In this order: 4.0 has a class of the new name, too, with only some static methods.
+        Class<?> unifiedLog = find.type("kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
         Class<?> fetchDataInfo = find.type("org.apache.kafka.storage.internals.log.FetchDataInfo");
         Class<?> fetchIsolation = find.type("org.apache.kafka.server.storage.log.FetchIsolation");
         Class<?> epochCache = find.type("org.apache.kafka.storage.internals.epoch.LeaderEpochFileCache");

@@ -21,9 +21,9 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 final class RLMWalCombinerTask implements Runnable {
     private static final long FIRST_BACKOFF_MS = 100;
-    private static final long MAX_BACKOFF_MS = 5_000;
+    private static final long MAX_BACKOFF_MS = 1_000;
     private static final int MAX_ATTEMPTS = 8;
-    private static final Duration REST_AFTER_GIVING_UP = Duration.ofSeconds(10);
+    private static final Duration REST_AFTER_GIVING_UP = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(RLMWalCombinerTask.class);
 
@@ -113,8 +113,9 @@ final class RLMWalCombinerTask implements Runnable {
             metrics.failed();
             failuresInARow++;
             if (throttle.allows(RLMWalCombinerTask.class)) {
-                LOG.warn("Cannot copy {} sections to the WAL, {} at offset {} among them; trying again",
-                        sections.size(), sections.get(0).partition(), sections.get(0).from(), e);
+                LOG.warn("Cannot copy {} sections to the WAL, {} from offset {} on among them; trying again: {}",
+                        sections.size(), sections.get(0).partition(), sections.get(0).from(), e.toString());
+                LOG.debug("The reason", e);
             }
             return false;
         }

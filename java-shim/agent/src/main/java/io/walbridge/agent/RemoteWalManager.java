@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Uploads the partitions that this broker leads to the WAL: the scanner finds what has grown, RLMWalTasks read it,
@@ -129,25 +130,29 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
 
     @Override
     public int getPartitions() {
-        return partitions.current().size();
+        return (int) led().count();
     }
 
     @Override
     public long getLagRecords() {
-        return partitions.current().stream().mapToLong(WalPartition::lag).sum();
+        return led().mapToLong(WalPartition::lag).sum();
     }
 
     @Override
     public Map<String, Long> getWalEnds() {
-        return partitions.current().stream().collect(
+        return led().collect(
                 Collectors.toMap(partition -> partition.led().id().topicPartition().toString(), WalPartition::walEnd));
     }
 
     @Override
     public long walEnd(String topic, int partition) {
-        return partitions.current().stream()
-                .filter(upload -> upload.led().id().topic().equals(topic) && upload.led().id().partition() == partition)
+        return led().filter(upload -> upload.led().id().topic().equals(topic) && upload.led().id().partition() == partition)
                 .mapToLong(WalPartition::walEnd).findAny().orElse(-1);
+    }
+
+    /** What has been found deposed does not count, even before the scanner notices. */
+    private Stream<WalPartition> led() {
+        return partitions.current().stream().filter(partition -> partition.led().stillLed());
     }
 
     /** Daemon threads, with the class loader that the storage manager's own classes expect. */

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import org.apache.kafka.common.record.Records;
+import org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState;
+import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
+import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata;
+import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata.RemoteLogSegmentMetadataEntry;
+import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadataUpdate;
+import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
+import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
+
+import java.io.DataOutputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Appends what it is given to the file that its setting "file" names, in a real broker's JVM. It is loaded from a class
+ * path of its own, as anybody's implementation would be.
+ */
+public final class FileStorage implements RemoteWalStorageManager {
+    private DataOutputStream out;
+
+    @Override
+    public void configure(Map<String, ?> configs) {
+        try {
+            out = new DataOutputStream(new FileOutputStream(configs.get("file").toString(), true));
+            out.writeUTF(configs.get("cluster.id").toString());
+        } catch (IOException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
+
+    @Override
+    public synchronized RemoteWalCombinedLogSegmentMetadataUpdate copyLogSegmentData(
+            RemoteWalCombinedLogSegmentMetadata combined, List<Records> recordsList,
+            List<RemoteWalLogSegmentMetadata> segments) throws RemoteStorageException {
+        if (Thread.currentThread().getContextClassLoader() != getClass().getClassLoader()) {
+            throw new RemoteStorageException("the context class loader is not the storage's own");
+        }
+        try {
+            List<RemoteLogSegmentMetadataEntry> entries = new ArrayList<>();
+            List<?> records = recordsList; // Their class has another package in Kafka 4.3.
+            for (int i = 0; i < segments.size(); i++) {
+                int length = write(segments.get(i), buffer(records.get(i)));
+                entries.add(new RemoteLogSegmentMetadataEntry(segments.get(i).remoteLogSegmentId(), 0, length - 1));
+            }
+            out.flush();
+            return new RemoteWalCombinedLogSegmentMetadataUpdate(combined.combinedSegmentId(), entries,
+                    Optional.empty(), RemoteLogSegmentState.COPY_SEGMENT_FINISHED, combined.brokerId(), 0);
+        } catch (IOException | ReflectiveOperationException e) {
+            throw new RemoteStorageException(e);
+        }
+    }
+
+    private int write(RemoteWalLogSegmentMetadata segment, ByteBuffer bytes) throws IOException {
+        out.writeUTF(segment.remoteLogSegmentId().topicIdPartition().topicPartition().toString());
+        out.writeLong(segment.startOffset());
+        out.writeLong(segment.endOffset());
+        out.writeInt(segment.leaderEpoch());
+        out.writeLong(segment.brokerEpoch());
+        out.writeUTF(segment.logDirId().toString());
+        out.writeInt(segment.segmentBytes());
+        byte[] copy = new byte[bytes.remaining()];
+        bytes.duplicate().get(copy);
+        out.writeInt(copy.length);
+        out.write(copy);
+        return copy.length;
+    }
+
+    private static ByteBuffer buffer(Object records) throws ReflectiveOperationException {
+        return (ByteBuffer) records.getClass().getMethod("buffer").invoke(records);
+    }
+
+    @Override
+    public RemoteWalCombinedLogSegmentMetadataUpdate copyLogSegmentData(
+            RemoteWalCombinedLogSegmentMetadata combined, List<Records> recordsList) {
+        throw new UnsupportedOperationException("the agent uses the other one");
+    }
+
+    @Override
+    public InputStream fetchLogSegment(RemoteWalLogSegmentMetadata segment, int from, int to) {
+        throw new UnsupportedOperationException("the agent does not read");
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+    }
+}

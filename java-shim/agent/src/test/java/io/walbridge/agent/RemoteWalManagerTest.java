@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.walbridge.agent.FakeBroker.Batch;
+import io.walbridge.agent.FakeBroker.FakePartition;
+import io.walbridge.agent.FakeStorage.Stored;
+import org.apache.kafka.common.TopicIdPartition;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/** The whole upload, between a broker and a store in memory. */
+@Timeout(60)
+class RemoteWalManagerTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final FakeBroker broker = new FakeBroker();
+    private final FakeStorage storage = new FakeStorage();
+    private final Map<String, String> config = new HashMap<>(Map.of("remote.log.wal.topics", "t.*"));
+    private RemoteWalManager manager;
+
+    private void start() {
+        manager = new RemoteWalManager(new RemoteWalManagerConfig(config), broker, storage);
+        manager.start();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        if (manager != null) {
+            manager.close(Duration.ZERO, Duration.ofSeconds(2));
+        }
+    }
+
+    @Test
+    void storesWhatThereIsAndWhatComes() {
+        Random random = Seed.random();
+        FakePartition partition = broker.create("t", 0);
+        partition.lead(3);
+        append(partition, random, 50);
+        start();
+        await(() -> manager.getLagRecords() == 0 && manager.walEnd("t", 0) == partition.end());
+        append(partition, random, 50);
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertHoldsTheLog(partition);
+        assertEquals(partition.batches().stream().mapToLong(batch -> batch.bytes().length).sum(), manager.getBytes());
+        assertEquals(partition.end(), manager.getRecords());
+        assertEquals(0, manager.getBacklogBytes());
+    }
+
+    @Test
+    void storesOnlyWhatIsSelectedAndLed() {
+        Random random = Seed.random();
+        FakePartition other = broker.create("other", 0);
+        other.lead(1);
+        FakePartition compacted = broker.create("t-compacted", 0);
+        compacted.compact();
+        compacted.lead(1);
+        FakePartition followed = broker.create("t", 1);
+        followed.follow(1);
+        FakePartition led = broker.create("t", 0);
+        led.lead(1);
+        for (FakePartition partition : List.of(other, compacted, followed, led)) {
+            append(partition, random, 5);
+        }
+        start();
+        await(() -> manager.walEnd("t", 0) == led.end());
+        assertEquals(Map.of("t-0", led.end()), manager.getWalEnds());
+        assertEquals(Set.of(led.id()), stored().keySet());
+    }
+
+    @Test
+    void anOutageHoldsNothingBackForEver() {
+        Random random = Seed.random();
+        List<FakePartition> partitions = lead(20);
+        storage.down = true;
+        start();
+        partitions.forEach(partition -> append(partition, random, 20));
+        await(() -> manager.getFailedCopies() > 5);
+        assertTrue(storage.stored.isEmpty());
+        storage.down = false;
+        await(() -> manager.getLagRecords() == 0);
+        partitions.forEach(this::assertHoldsTheLog);
+    }
+
+    @Test
+    void theBacklogIsBoundedDuringAnOutage() {
+        Random random = Seed.random();
+        config.put("remote.wal.log.manager.max.backlog.bytes", String.valueOf(4 << 20));
+        config.put("remote.wal.log.manager.combiner.max.bytes", String.valueOf(2 << 20));
+        List<FakePartition> partitions = lead(8);
+        storage.down = true;
+        partitions.forEach(partition -> append(partition, random, 20, 300_000));
+        start();
+        await(() -> manager.getBacklogBytes() > 3 << 20);
+        await(() -> manager.getFailedCopies() > 10);
+        assertTrue(manager.getBacklogBytes() <= 4 << 20, manager.getBacklogBytes() + " bytes");
+        storage.down = false;
+        await(() -> manager.getLagRecords() == 0);
+        partitions.forEach(this::assertHoldsTheLog);
+        assertTrue(storage.largestCopy.get() <= 2 << 20, storage.largestCopy + " bytes");
+        assertEquals(0, manager.getBacklogBytes());
+    }
+
+    @Test
+    void aBatchLargerThanEveryBoundIsStoredAllTheSame() {
+        Random random = Seed.random();
+        config.put("remote.wal.log.manager.combiner.max.bytes", "1000");
+        FakePartition partition = lead(1).get(0);
+        partition.append(random, 5 << 20);
+        start();
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertHoldsTheLog(partition);
+        assertEquals(0, manager.getBacklogBytes());
+    }
+
+    @Test
+    void oneRefusedPartitionDoesNotHoldUpTheOthers() {
+        Random random = Seed.random();
+        config.put("remote.wal.log.manager.combiner.thread.pool.size", "1");
+        List<FakePartition> partitions = lead(10);
+        storage.refused = segment -> segment.remoteLogSegmentId().topicIdPartition().partition() == 3;
+        partitions.forEach(partition -> append(partition, random, 3));
+        start();
+        long expected = partitions.stream().filter(partition -> partition.id().partition() != 3)
+                .mapToLong(FakePartition::end).sum();
+        await(() -> manager.getRecords() == expected);
+        storage.refused = segment -> false;
+        await(() -> manager.getLagRecords() == 0);
+        partitions.forEach(this::assertHoldsTheLog);
+    }
+
+    @Test
+    void goesOnWhereItWasWhenItLeadsAgain() {
+        Random random = Seed.random();
+        FakePartition partition = lead(1).get(0);
+        append(partition, random, 10);
+        start();
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        partition.follow(2);
+        await(() -> manager.getPartitions() == 0);
+        assertEquals(-1, manager.walEnd("t", 0));
+        append(partition, random, 10);
+        partition.lead(3);
+        append(partition, random, 10);
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertHoldsTheLog(partition);
+        assertEquals(partition.end(), manager.getRecords(), "records are stored once");
+    }
+
+    @Test
+    void storesAnewWhatWasTruncated() {
+        Random random = Seed.random();
+        FakePartition partition = lead(1).get(0);
+        append(partition, random, 10);
+        start();
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        partition.follow(2);
+        await(() -> manager.getPartitions() == 0);
+        partition.truncate(4);
+        append(partition, random, 8);
+        partition.lead(3);
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertHoldsTheLog(partition);
+    }
+
+    @Test
+    void closeStoresWhatIsLeft() throws InterruptedException {
+        Random random = Seed.random();
+        storage.maxDelayMs = 20;
+        List<FakePartition> partitions = lead(30);
+        start();
+        await(() -> manager.getPartitions() == 30);
+        partitions.forEach(partition -> append(partition, random, 10));
+        manager.close(PATIENCE, Duration.ofSeconds(2));
+        partitions.forEach(this::assertHoldsTheLog);
+        assertTrue(storage.closed);
+    }
+
+    @Test
+    void closeDoesNotWaitForAStorageThatIsDown() throws InterruptedException {
+        FakePartition partition = lead(1).get(0);
+        storage.down = true;
+        start();
+        append(partition, Seed.random(), 10);
+        await(() -> manager.getFailedCopies() > 0);
+        long start = System.nanoTime();
+        manager.close(PATIENCE, Duration.ofSeconds(2));
+        assertTrue(System.nanoTime() - start < Duration.ofSeconds(5).toNanos());
+        assertFalse(Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.isAlive() && thread.getName().startsWith("walbridge-combiner")));
+    }
+
+    /**
+     * Appends, elections, truncation and retention at random, on a store that fails every tenth time in every way.
+     * At every moment the WAL end is a promise: what the log holds below it is stored.
+     */
+    @Test
+    void keepsItsPromiseThroughEverything() throws InterruptedException {
+        Random random = Seed.random();
+        storage.failures = 10;
+        storage.maxDelayMs = 4;
+        List<FakePartition> partitions = lead(6);
+        int[] epochs = new int[partitions.size()];
+        Arrays.fill(epochs, 1);
+        start();
+        long end = System.nanoTime() + Duration.ofSeconds(8).toNanos();
+        for (int step = 0; System.nanoTime() < end; step++) {
+            int i = random.nextInt(partitions.size());
+            FakePartition partition = partitions.get(i);
+            switch (random.nextInt(100)) {
+                case 0 -> {
+                    partition.follow(++epochs[i]);
+                    partition.truncate(random.nextInt(4));
+                    append(partition, random, random.nextInt(4));
+                    partition.lead(++epochs[i]);
+                }
+                case 1 -> partition.lead(++epochs[i]);
+                case 2 -> partition.deleteRecords(partition.end() - random.nextInt(100));
+                default -> partition.append(random, 2000);
+            }
+            if (step % 200 == 0) {
+                assertPromise(partition);
+            }
+            Thread.sleep(0, 500_000);
+        }
+        storage.failures = 0;
+        await(() -> manager.getPartitions() == partitions.size() && manager.getLagRecords() == 0);
+        partitions.forEach(this::assertPromise);
+        partitions.forEach(this::assertHoldsTheLog);
+    }
+
+    private List<FakePartition> lead(int count) {
+        List<FakePartition> partitions = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            FakePartition partition = broker.create("t", i);
+            partition.lead(1);
+            partitions.add(partition);
+        }
+        return partitions;
+    }
+
+    private static void append(FakePartition partition, Random random, int batches) {
+        append(partition, random, batches, 1000);
+    }
+
+    private static void append(FakePartition partition, Random random, int batches, int maxPayload) {
+        for (int i = 0; i < batches; i++) {
+            partition.append(random, maxPayload);
+        }
+    }
+
+    private void assertPromise(FakePartition partition) {
+        synchronized (partition) {
+            long walEnd = manager.walEnd("t", partition.id().partition());
+            Set<ByteBuffer> stored = stored().getOrDefault(partition.id(), Set.of());
+            for (Batch batch : partition.batches()) {
+                assertTrue(batch.lastOffset() >= walEnd || stored.contains(ByteBuffer.wrap(batch.bytes())),
+                        () -> partition.id() + " lacks " + batch + " below the WAL end " + walEnd);
+            }
+        }
+    }
+
+    private void assertHoldsTheLog(FakePartition partition) {
+        Set<ByteBuffer> stored = stored().getOrDefault(partition.id(), Set.of());
+        for (Batch batch : partition.batches()) {
+            assertTrue(stored.contains(ByteBuffer.wrap(batch.bytes())), () -> partition.id() + " lacks " + batch);
+        }
+    }
+
+    /** Every batch that was stored, by partition; each section must be what its metadata says. */
+    private Map<TopicIdPartition, Set<ByteBuffer>> stored() {
+        Map<TopicIdPartition, Set<ByteBuffer>> batches = new HashMap<>();
+        for (Stored section : storage.stored) {
+            List<RecordBatches.Run> runs = RecordBatches.split(ByteBuffer.wrap(section.bytes()));
+            assertEquals(1, runs.size());
+            RecordBatches.Run run = runs.get(0);
+            assertEquals(section.bytes().length, run.bytes().remaining());
+            assertEquals(section.metadata().startOffset(), run.baseOffset());
+            assertEquals(section.metadata().endOffset(), run.lastOffset());
+            assertEquals(section.metadata().maxTimestampMs(), run.maxTimestamp());
+            assertEquals(section.metadata().leaderEpoch(), section.metadata().segmentLeaderEpochs().lastKey());
+            assertTrue(section.metadata().segmentLeaderEpochs().containsKey(run.leaderEpoch()));
+            Set<ByteBuffer> of = batches.computeIfAbsent(
+                    section.metadata().remoteLogSegmentId().topicIdPartition(), id -> new HashSet<>());
+            for (int at = 0; at < section.bytes().length; ) {
+                int size = ByteBuffer.wrap(section.bytes()).getInt(at + 8) + 12;
+                of.add(ByteBuffer.wrap(section.bytes(), at, size).slice());
+                at += size;
+            }
+        }
+        return batches;
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() < deadline, "it took too long");
+            try {
+                Thread.sleep(2);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+}
