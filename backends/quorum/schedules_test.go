@@ -27,9 +27,9 @@ import (
 //   - the frames acknowledged had W successful appends at that moment;
 //   - nobody waits longer than the timeouts allow, and nothing is left running.
 func TestSchedules(t *testing.T) {
-	seed, schedules := testSeed(t), uint64(4000)
+	seed, schedules := testSeed(t), uint64(2000)
 	if testing.Short() {
-		schedules = 500
+		schedules = 300
 	}
 	var total outcomes
 	for i := range schedules {
@@ -305,8 +305,13 @@ func (s *schedule) check() {
 	if err := s.bucket.Close(); err != nil {
 		s.t.Error(err)
 	}
-	for i, a := range s.audits {
-		a.checkClosed(int(metric(s.t, s.registry, "closes_total", string(rune('a'+i)), resultBusy)))
+	open := 0
+	for _, a := range s.audits {
+		open += a.open
+	}
+	// A zone that has MaxOps operations under way is not asked to close.
+	if skipped := metric(s.t, s.registry, "closes_total", resultBusy); open != int(skipped) {
+		s.t.Errorf("%d Writers of the zones are open, want %v", open, skipped)
 	}
 }
 
@@ -366,15 +371,6 @@ func (a *audit) Create(ctx context.Context, name string) (backends.Writer, error
 	defer a.mu.Unlock()
 	a.open++
 	return &auditWriter{Writer: w, audit: a, name: name}, nil
-}
-
-// checkClosed checks that every Writer was closed, but for those that the zone was too busy to be asked about.
-func (a *audit) checkClosed(skipped int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.open != skipped {
-		a.t.Errorf("%d Writers of a zone are open, want %d", a.open, skipped)
-	}
 }
 
 type auditWriter struct {

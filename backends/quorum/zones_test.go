@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,38 +145,38 @@ func (c *cluster) wantStored(i int, name string, frames ...int) {
 	}
 }
 
-// metric returns the value of a metric of the package; labels are zone, result, reason, where it has them.
 func (c *cluster) metric(name string, labels ...string) float64 {
 	c.t.Helper()
 	return metric(c.t, c.registry, name, labels...)
 }
 
+// metric returns the sum of a metric of the package over those of its label values that include labels.
 func metric(t *testing.T, registry *prometheus.Registry, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
+	sum, found := 0.0, false
 	for _, family := range families {
 		if family.GetName() != "walbridge_quorum_"+name {
 			continue
 		}
-	metrics:
 		for _, m := range family.GetMetric() {
-			for _, want := range labels {
-				found := false
-				for _, l := range m.GetLabel() {
-					found = found || l.GetValue() == want
-				}
-				if !found {
-					continue metrics
-				}
+			values := make(map[string]bool)
+			for _, l := range m.GetLabel() {
+				values[l.GetValue()] = true
 			}
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			if slices.ContainsFunc(labels, func(label string) bool { return !values[label] }) {
+				continue
+			}
+			sum, found = sum+m.GetCounter().GetValue()+m.GetGauge().GetValue(), true
 		}
 	}
-	t.Fatalf("no metric %s %q", name, labels)
-	return 0
+	if !found {
+		t.Fatalf("no metric %s %q", name, labels)
+	}
+	return sum
 }
 
 func (c *cluster) wantMetric(want float64, name string, labels ...string) {
