@@ -199,6 +199,7 @@ func TestReadEndsWhenEveryoneHasLeft(t *testing.T) {
 		x, _ := s.add(t, 1, 300)
 		s.plan.Set(faulty.Faults{Hang: 1}, faulty.Read)
 		f := fetch.New(fetch.Options{Cluster: cluster, Source: s, LoadTimeout: time.Hour})
+		began := time.Now()
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
@@ -209,10 +210,45 @@ func TestReadEndsWhenEveryoneHasLeft(t *testing.T) {
 				}
 			})
 		}
-		all.Wait() // The bubble's end would find a read that still hangs.
+		all.Wait()
+		if d := time.Since(began); d != time.Second {
+			t.Errorf("the read that nobody waits for ended after %v", d)
+		}
 		s.plan.Set(faulty.Faults{}, faulty.Read)
 		if _, err := f.Frame(t.Context(), x); err != nil {
 			t.Errorf("after a cancelled read: %v", err)
+		}
+	})
+}
+
+// A read that was cancelled and takes its time to end is nothing to the reads that follow it.
+func TestCancelledReadIsNotJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		x, _ := s.add(t, 1, 300)
+		f := fetch.New(fetch.Options{Cluster: cluster, Source: s, LoadTimeout: time.Minute, CacheBytes: 1})
+		ask := func(patience, want time.Duration) func() {
+			return func() {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				began := time.Now()
+				_, err := f.Frame(ctx, x)
+				if d := time.Since(began); d != want || (err != nil) != (want > patience) {
+					t.Errorf("got %v after %v, want an answer after %v", err, d, want)
+				}
+			}
+		}
+		var all sync.WaitGroup
+		s.plan.Set(faulty.Faults{Stuck: 1, StuckFor: 10 * time.Second}, faulty.Read)
+		all.Go(ask(time.Second, 10*time.Second))
+		time.Sleep(2 * time.Second)
+		s.plan.Set(faulty.Faults{Latency: faulty.Constant(20 * time.Second)}, faulty.Read)
+		all.Go(ask(time.Minute, 20*time.Second))
+		time.Sleep(9 * time.Second)
+		all.Go(ask(time.Minute, 11*time.Second)) // Joins the one before.
+		all.Wait()
+		if n := s.reads(); n != 2 {
+			t.Errorf("%d store reads, want 2", n)
 		}
 	})
 }
