@@ -24,9 +24,12 @@ public final class Main {
         String answer;
         try {
             answer = verify(Arguments.parse(args)).json();
+        } catch (MismatchException e) {
+            answer = error(e.getMessage());
+            status = 1;
         } catch (Exception e) {
             e.printStackTrace();
-            answer = "{\"error\":\"" + escape(e.toString()) + "\"}";
+            answer = error(e.toString());
             status = 1;
         }
         System.out.println(answer);
@@ -51,7 +54,7 @@ public final class Main {
         }
     }
 
-    private static String escape(String s) {
+    private static String error(String s) {
         StringBuilder escaped = new StringBuilder();
         for (char c : s.toCharArray()) {
             if (c == '"' || c == '\\' || c < ' ') {
@@ -60,6 +63,6 @@ public final class Main {
                 escaped.append(c);
             }
         }
-        return escaped.toString();
+        return "{\"error\":\"" + escaped + "\"}";
     }
 }
