@@ -49,6 +49,7 @@ func TestCopiesShareAFrame(t *testing.T) {
 		if n := r.plan.Count(faulty.Append); n != 1 {
 			t.Errorf("%d appends for copies within one linger", n)
 		}
+		synctest.Wait()
 		if s := r.Stats(); s.Frames != 1 || s.Copies != 20 || s.Bytes != uint64(extents[0].Length) || s.Busy != 0 {
 			t.Errorf("stats %+v", s)
 		}

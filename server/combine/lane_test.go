@@ -3,13 +3,14 @@ package combine_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/faulty"
@@ -299,10 +300,42 @@ func TestOpenerNamesAndDiscards(t *testing.T) {
 	}
 }
 
-func TestStates(t *testing.T) {
-	for s := combine.Idle; s <= combine.BackingOff; s++ {
-		if fmt.Sprint(s) == "" {
-			t.Errorf("state %d has no name", int(s))
+func TestMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := prometheus.NewPedanticRegistry()
+		r := start(t, mem.New(mem.Options{}), combine.Options{Lanes: 1, Registerer: reg})
+		defer r.stop()
+		r.copy(section(0, 50))
+		r.plan.Set(faulty.Faults{Fail: 1, Err: backends.ErrThrottled}, faulty.Append)
+		time.AfterFunc(ms, func() {
+			r.plan.Set(faulty.Faults{Fail: 1, Err: backends.ErrDenied}, faulty.Append)
+		})
+		if _, err := r.Copy(t.Context(), []frame.Section{section(0, 50)}); !errors.Is(err, backends.ErrDenied) {
+			t.Error(err)
 		}
-	}
+		synctest.Wait()
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				name := f.GetName()
+				for _, l := range m.GetLabel() {
+					name += " " + l.GetValue()
+				}
+				got[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+		want := map[string]float64{
+			"walbridge_combine_frame_bytes": 1, "walbridge_combine_frame_copies": 1,
+			"walbridge_combine_append_seconds ok": 1, "walbridge_combine_append_seconds error": 2,
+			"walbridge_combine_retries_total throttled": 1, "walbridge_combine_frames_failed_total denied": 1,
+			"walbridge_combine_lanes_busy": 0, "walbridge_combine_copies_queued": 0,
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+	})
 }
