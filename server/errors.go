@@ -35,6 +35,7 @@ var mapping = []struct {
 	{errIdentity, codes.FailedPrecondition, "IDENTITY"},
 	{errFull, codes.ResourceExhausted, "FULL"},
 	{fetch.ErrFull, codes.ResourceExhausted, "FULL"},
+	{combine.ErrFull, codes.ResourceExhausted, "FULL"},
 	{combine.ErrClosed, codes.Unavailable, "UNAVAILABLE"},
 	{context.DeadlineExceeded, codes.DeadlineExceeded, "UNAVAILABLE"},
 	{context.Canceled, codes.Canceled, "UNAVAILABLE"},

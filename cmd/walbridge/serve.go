@@ -83,6 +83,8 @@ func serve(ctx context.Context, c *config.Config) error {
 		Combine: combine.Options{
 			Lanes: c.Combine.Lanes, Linger: time.Duration(*c.Combine.Linger), MaxFrameBytes: int64(c.Combine.FrameBytes),
 			MaxCopyBytes: int64(c.Limits.CopyBytes), FrameTimeout: time.Duration(c.Timeouts.Copy),
+			// A quorum decides within the zones' timeout; only a stuck one needs this.
+			AttemptTimeout: time.Duration(c.Timeouts.Zone) * 3 / 2,
 			Rotation: combine.Rotation{
 				Appends: c.Combine.Appends, Bytes: int64(c.Combine.ObjectBytes), Age: time.Duration(c.Combine.ObjectAge),
 			},
