@@ -41,7 +41,7 @@ type Options struct {
 	HedgeDelay time.Duration
 
 	// MaxLag is how long after a Create or an Append has returned the zones that are still at it may take before the next
-	// Append has them leave the object: it waits for them that long. Default 5 ms; negative: not at all.
+	// Append has them leave the object: it waits for them that long. Default 20 ms; negative: not at all.
 	MaxLag time.Duration
 
 	// MaxLateBytes bounds, per zone, the bytes held for operations that outlive their callers. Default 32 MiB.
@@ -71,7 +71,7 @@ func (o Options) withDefaults(zones []Zone) (Options, error) {
 	o.SweepTimeout = cmp.Or(o.SweepTimeout, 30*time.Second)
 	o.Grace = cmp.Or(o.Grace, 250*time.Millisecond)
 	o.HedgeDelay = cmp.Or(o.HedgeDelay, 20*time.Millisecond)
-	o.MaxLag = cmp.Or(o.MaxLag, 5*time.Millisecond)
+	o.MaxLag = cmp.Or(o.MaxLag, 20*time.Millisecond)
 	o.MaxLateBytes = cmp.Or(o.MaxLateBytes, 32<<20)
 	o.MaxOps = cmp.Or(o.MaxOps, 1024)
 	o.BreakerFailures = cmp.Or(o.BreakerFailures, 5)

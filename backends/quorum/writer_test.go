@@ -143,7 +143,7 @@ func TestLag(t *testing.T) {
 }
 
 func TestMaxLag(t *testing.T) {
-	inBubble(t, 3, Options{}, func(t *testing.T, z *cluster) {
+	inBubble(t, 3, Options{MaxLag: 5 * ms}, func(t *testing.T, z *cluster) {
 		w := z.create("x")
 		time.Sleep(time.Second)
 		z.plans[c].Set(takes(9*ms), faulty.Append)
@@ -217,7 +217,7 @@ func TestBreaker(t *testing.T) {
 		z.plans[c].Outage(hangs)
 		for i := range 400 {
 			w := z.create(fmt.Sprintf("dead/%d", i))
-			time.Sleep(10 * ms) // in the pool
+			time.Sleep(20 * ms) // in the pool
 			if err := took(t, 5*ms, func() error { return appendTo(t.Context(), w, frame(i)) }); err != nil {
 				t.Fatal(err)
 			}
@@ -269,6 +269,28 @@ func TestBreakerWithoutRun(t *testing.T) {
 		z.wantStored(c, "late", 1)
 		if z.Status().Zones[c].Down {
 			t.Error("zone c is still down")
+		}
+	})
+}
+
+// Only appends prove a zone well: one that opens, closes and reads is broken all the same if it stores nothing.
+func TestBreakerEvidence(t *testing.T) {
+	inBubble(t, 3, Options{Local: "c"}, func(t *testing.T, z *cluster) {
+		z.put("old", frame(1))
+		time.Sleep(time.Second)
+		z.plans[c].Set(dead, faulty.Append)
+		for i := range 5 {
+			if z.Status().Zones[0].Down {
+				t.Fatalf("zone c is down after %d failures", i)
+			}
+			z.put(fmt.Sprintf("x/%d", i), frame(i))
+			if err := z.ReadAt(t.Context(), "old", make([]byte, 5), 0); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(100 * ms)
+		}
+		if s := z.Status().Zones[0]; s.Name != "c" || !s.Down {
+			t.Errorf("status %+v, want zone c down", s)
 		}
 	})
 }
@@ -344,6 +366,28 @@ func TestDeafZone(t *testing.T) {
 		time.Sleep(time.Second)
 		z.wantStored(c, "back", 1)
 		z.wantMetric(0, "stuck_ops", "c")
+	})
+}
+
+// The bound holds as well where the zones that answer nothing are needed.
+func TestDeafZones(t *testing.T) {
+	const limit = 20
+	inBubble(t, 3, Options{MaxOps: limit}, func(t *testing.T, z *cluster) {
+		for _, i := range []int{b, c} {
+			z.plans[i].Outage(faulty.Faults{Stuck: 1, StuckFor: 10 * time.Minute})
+		}
+		for i := range 2 * limit {
+			_, err := z.Create(t.Context(), fmt.Sprint("x/", i))
+			wantPlain(t, err)
+			z.ReadAt(t.Context(), "y", nil, 0)
+		}
+		for _, i := range []int{b, c} {
+			if s := z.Status().Zones[i]; s.StuckOps != limit {
+				t.Errorf("status %+v, want %d stuck", s, limit)
+			}
+			z.plans[i].Recover()
+		}
+		time.Sleep(10 * time.Minute)
 	})
 }
 
