@@ -35,7 +35,16 @@ final class BlockingCall<Q, R> implements AutoCloseable {
         call.request(AHEAD);
     }
 
-    /** Sends one message, as soon as the transport takes it. False if the call has ended; {@link #next} says why. */
+    /** Sends the only message of a call that has one. */
+    void ask(Q message) {
+        call.sendMessage(message);
+        call.halfClose();
+    }
+
+    /**
+     * Sends one message of a client's stream, as soon as the transport takes it. False if the call has ended;
+     * {@link #next} says why. Not for a call of one message: grpc never tells that it is ready.
+     */
     boolean send(Q message) throws InterruptedException {
         synchronized (this) {
             while (end == null && !call.isReady()) {

@@ -1,6 +1,5 @@
 package io.walbridge.shim;
 
-import com.google.protobuf.ByteString;
 import io.grpc.StatusException;
 import io.walbridge.proto.v1.FetchLogSegmentRequest;
 import io.walbridge.proto.v1.FetchLogSegmentResponse;
@@ -9,6 +8,7 @@ import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
@@ -18,11 +18,12 @@ import java.util.Objects;
  */
 final class FetchStream extends InputStream {
 
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
     private final BlockingCall<FetchLogSegmentRequest, FetchLogSegmentResponse> call;
     private final String what;
     private long missing;
-    private ByteString chunk = ByteString.EMPTY;
-    private int position;
+    private ByteBuffer chunk = NOTHING;
     private boolean ended;
     private boolean closed;
     private RemoteStorageException failure;
@@ -40,7 +41,7 @@ final class FetchStream extends InputStream {
 
     @Override
     public int read() throws IOException {
-        return more() ? chunk.byteAt(position++) & 0xff : -1;
+        return more() ? chunk.get() & 0xff : -1;
     }
 
     @Override
@@ -52,22 +53,20 @@ final class FetchStream extends InputStream {
         if (!more()) {
             return -1;
         }
-        int n = Math.min(length, chunk.size() - position);
-        chunk.copyTo(target, position, offset, n);
-        position += n;
+        int n = Math.min(length, chunk.remaining());
+        chunk.get(target, offset, n);
         return n;
     }
 
     @Override
     public int available() {
-        return chunk.size() - position;
+        return chunk.remaining();
     }
 
     @Override
     public void close() {
         closed = true;
-        chunk = ByteString.EMPTY;
-        position = 0;
+        chunk = NOTHING;
         call.close();
     }
 
@@ -76,7 +75,7 @@ final class FetchStream extends InputStream {
             throw new IOException(what + ": the stream is closed");
         }
         try {
-            while (!ended && position == chunk.size()) {
+            while (!ended && !chunk.hasRemaining()) {
                 nextChunk();
             }
         } catch (RemoteStorageException e) {
@@ -85,7 +84,7 @@ final class FetchStream extends InputStream {
             }
             throw new IOException(e.getMessage(), e);
         }
-        return position < chunk.size();
+        return chunk.hasRemaining();
     }
 
     private void nextChunk() throws RemoteStorageException {
@@ -94,8 +93,7 @@ final class FetchStream extends InputStream {
         }
         if (failure != null) {
             // For good: a reader that goes on after an error must not find an end of file.
-            chunk = ByteString.EMPTY;
-            position = 0;
+            chunk = NOTHING;
             call.close();
             throw failure;
         }
@@ -115,13 +113,12 @@ final class FetchStream extends InputStream {
             ended = missing == 0;
             return ended ? null : new RemoteStorageException(what + ": the answer is " + missing + " bytes short");
         }
-        chunk = reply.getChunk();
-        position = 0;
-        missing -= chunk.size();
+        chunk = reply.getChunk().asReadOnlyByteBuffer();
+        missing -= chunk.remaining();
         if (missing < 0) {
             return new RemoteStorageException(what + ": the answer is longer than what was asked for");
         }
-        if (Checksum.of(chunk) != reply.getCrc32C()) {
+        if (Checksum.of(reply.getChunk()) != reply.getCrc32C()) {
             return new RemoteStorageException(what + ": CRC-32C mismatch between the daemon and here");
         }
         return null;

@@ -50,7 +50,7 @@ final class StatusMapping {
         String description = status.getDescription() == null ? "no message" : status.getDescription();
         Throwable cause = status.getCause();
         // "io exception" alone tells nobody that the socket is not there.
-        return cause == null || cause.getMessage() == null ? description : description + ": " + cause.getMessage();
+        return cause == null ? description : description + ": " + cause;
     }
 
     private static String reason(StatusException e) {

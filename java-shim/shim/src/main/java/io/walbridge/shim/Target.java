@@ -49,4 +49,9 @@ record Target(String path, String dns) {
     boolean isUnix() {
         return path != null;
     }
+
+    @Override
+    public String toString() {
+        return isUnix() ? "unix:" + path : dns;
+    }
 }

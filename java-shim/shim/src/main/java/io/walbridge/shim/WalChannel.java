@@ -7,6 +7,7 @@ import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
@@ -41,6 +42,8 @@ final class WalChannel extends Channel implements AutoCloseable {
             thread = new MultiThreadIoEventLoopGroup(1, threads, EpollIoHandler.newFactory());
             builder = NettyChannelBuilder.forAddress(new DomainSocketAddress(target.path()))
                     .channelType(EpollDomainSocketChannel.class, DomainSocketAddress.class)
+                    // What grpc sets, a unix socket does not know, and netty warns of it at each connection.
+                    .withOption(ChannelOption.SO_KEEPALIVE, null)
                     // A path is not a valid :authority.
                     .overrideAuthority("localhost");
         } else {

@@ -45,6 +45,7 @@ public final class WalClient implements AutoCloseable {
         void onRange(int index, ByteBuffer bytes);
     }
 
+    private final String daemon;
     private final WalChannel channel;
     private final Duration copyTimeout;
     private final Duration fetchTimeout;
@@ -53,6 +54,7 @@ public final class WalClient implements AutoCloseable {
 
     /** Connects at the first call. Of {@code config}, the identity is not used: calls bring theirs. */
     public WalClient(GrpcRemoteWalStorageManagerConfig config) {
+        daemon = "daemon at " + config.target();
         channel = new WalChannel(config.target(), config.maxMessageBytes());
         copyTimeout = config.copyTimeout();
         fetchTimeout = config.fetchTimeout();
@@ -70,7 +72,7 @@ public final class WalClient implements AutoCloseable {
     public CopyLogSegmentDataResponse copy(CopyHeader header, List<? extends Section> sections)
             throws RemoteStorageException {
         check(header, sections);
-        String what = "copy of " + sections.size() + " sections of broker " + header.getBrokerId() + " as "
+        String what = daemon + ": copy of " + sections.size() + " sections of broker " + header.getBrokerId() + " as "
                 + Translation.uuid(header.getCombinedSegmentId());
         try (var call = new BlockingCall<>(channel, WalServiceGrpc.getCopyLogSegmentDataMethod(), copyTimeout)) {
             boolean sent = new CopySender(call, chunkBytes).send(header, sections);
@@ -79,7 +81,7 @@ public final class WalClient implements AutoCloseable {
             }
             CopyLogSegmentDataResponse response = call.next();
             if (!sent || response == null) {
-                throw new RemoteStorageException(what + ": the daemon ended the call "
+                throw new RemoteStorageException(what + ": it ended the call "
                         + (sent ? "without an answer" : "before it had everything"));
             }
             // An answer counts once the call has ended well.
@@ -102,11 +104,11 @@ public final class WalClient implements AutoCloseable {
      * @throws IllegalArgumentException if the range is negative, inverted or begins beyond the entry's end
      */
     public InputStream fetch(ByteString extent, EntryRange range) throws RemoteStorageException {
-        String what = "fetch of partition " + range.getPartition() + " of topic id "
+        String what = daemon + ": fetch of partition " + range.getPartition() + " of topic id "
                 + Translation.uuid(range.getTopicId());
         int length = Ranges.length(range);
         var request = FetchLogSegmentRequest.newBuilder().setExtent(extent).setRange(range).build();
-        var call = start(WalServiceGrpc.getFetchLogSegmentMethod(), request, fetchTimeout, what);
+        var call = start(WalServiceGrpc.getFetchLogSegmentMethod(), request, fetchTimeout);
         FetchStream stream = new FetchStream(call, what, length);
         stream.awaitFirst();
         return stream;
@@ -121,9 +123,9 @@ public final class WalClient implements AutoCloseable {
     public void fetchEntries(ByteString extent, List<EntryRange> ranges, RangeHandler handler)
             throws RemoteStorageException {
         ranges.forEach(Ranges::length);
-        String what = "fetch of " + ranges.size() + " ranges of one extent";
+        String what = daemon + ": fetch of " + ranges.size() + " ranges of one extent";
         var request = FetchEntriesRequest.newBuilder().setExtent(extent).addAllRanges(ranges).build();
-        try (var call = start(WalServiceGrpc.getFetchEntriesMethod(), request, fetchTimeout, what)) {
+        try (var call = start(WalServiceGrpc.getFetchEntriesMethod(), request, fetchTimeout)) {
             new EntriesReader(call, what).read(ranges, handler);
         } catch (StatusException e) {
             throw StatusMapping.exception(what, e);
@@ -135,8 +137,8 @@ public final class WalClient implements AutoCloseable {
     /** Lists what is stored and hands each frame to {@code handler}, on this thread, all within {@code timeout}. */
     public void list(ListCombinedSegmentsRequest request, Duration timeout,
                      Consumer<ListCombinedSegmentsResponse> handler) throws RemoteStorageException {
-        String what = "list of combined segments";
-        try (var call = start(WalServiceGrpc.getListCombinedSegmentsMethod(), request, timeout, what)) {
+        String what = daemon + ": list of combined segments";
+        try (var call = start(WalServiceGrpc.getListCombinedSegmentsMethod(), request, timeout)) {
             for (var frame = call.next(); frame != null; frame = call.next()) {
                 handler.accept(frame);
             }
@@ -149,12 +151,12 @@ public final class WalClient implements AutoCloseable {
 
     /** Tells how the daemon is, within {@code timeout}. */
     public GetStatusResponse status(Duration timeout) throws RemoteStorageException {
-        String what = "status of the daemon";
-        try (var call = start(WalServiceGrpc.getGetStatusMethod(), GetStatusRequest.getDefaultInstance(), timeout,
-                what)) {
+        String what = daemon + ": status of the daemon";
+        var request = GetStatusRequest.getDefaultInstance();
+        try (var call = start(WalServiceGrpc.getGetStatusMethod(), request, timeout)) {
             GetStatusResponse status = call.next();
             if (status == null) {
-                throw new RemoteStorageException(what + ": the daemon ended the call without an answer");
+                throw new RemoteStorageException(what + ": it ended the call without an answer");
             }
             return status;
         } catch (StatusException e) {
@@ -170,18 +172,10 @@ public final class WalClient implements AutoCloseable {
         channel.close();
     }
 
-    private <Q, R> BlockingCall<Q, R> start(MethodDescriptor<Q, R> method, Q request, Duration timeout, String what)
-            throws RemoteStorageException {
+    private <Q, R> BlockingCall<Q, R> start(MethodDescriptor<Q, R> method, Q request, Duration timeout) {
         BlockingCall<Q, R> call = new BlockingCall<>(channel, method, timeout);
-        try {
-            if (call.send(request)) {
-                call.halfClose();
-            }
-            return call;
-        } catch (InterruptedException e) {
-            call.close();
-            throw StatusMapping.interrupted(what, e);
-        }
+        call.ask(request);
+        return call;
     }
 
     private void check(CopyHeader header, List<? extends Section> sections) {
