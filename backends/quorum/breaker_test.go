@@ -42,8 +42,8 @@ func TestBreakerStates(t *testing.T) {
 	want(time.Hour, closed)
 }
 
-// Whatever happens in whatever order: a zone is closed exactly where fewer failures than the rule's were counted since
-// the last success, it is open for no longer than the interval, and no failure that comes while it is open prolongs that.
+// Whatever happens in whatever order: a breaker is closed exactly where fewer failures than the rule's were counted
+// since the last success, open for no longer than the interval, and no failure while it is open prolongs that.
 func TestBreakerRandom(t *testing.T) {
 	seed := testSeed(t)
 	r := rand.New(rand.NewPCG(seed, 0))

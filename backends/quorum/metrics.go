@@ -25,7 +25,7 @@ func newMetrics(b *Bucket) *metrics {
 	}
 	m := &metrics{
 		appends: counter("appends_total", "Appends by result: committed, lost, or left by the caller.", "result"),
-		copies:  counter("abandoned_copies_total", "Copies of objects that a zone lacks or has not all of.", "zone", "reason"),
+		copies:  counter("abandoned_copies_total", "Objects that a zone lacks or has not all of.", "zone", "reason"),
 		closes:  counter("closes_total", "Zone writers closed in the background.", "zone", "result"),
 		reads:   counter("reads_total", "Reads of zones.", "zone", "result"),
 		hedges: prometheus.NewCounter(prometheus.CounterOpts{

@@ -81,8 +81,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Many daemons that race for one name, through zones that are slow and lose answers: at most one of them gets it, and it
-// is the one whose bytes are read. Where all zones are well and there is one creator it is never refused.
+// Many daemons race for one name, through zones that are slow and lose answers: at most one of them gets it, and a
+// quorum of zones holds its bytes.
 func TestCreateExcludes(t *testing.T) {
 	seed := testSeed(t)
 	r := rand.New(rand.NewPCG(seed, 0))

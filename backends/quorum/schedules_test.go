@@ -23,7 +23,7 @@ import (
 //   - an append that was acknowledged is, byte by byte and at its position, in W zones at least, so in one of any
 //     N-W+1, and is read from those;
 //   - a zone holds the frames of an object in order from the first one on, without a gap, up to where it left;
-//   - a zone that has failed an append is asked for nothing more of the object but to close it, once, and one at a time;
+//   - a zone that has failed an append is asked for nothing more of the object but to close it, once;
 //   - the frames acknowledged had W successful appends at that moment;
 //   - nobody waits longer than the timeouts allow, and nothing is left running.
 func TestSchedules(t *testing.T) {

@@ -8,7 +8,7 @@ type writers struct {
 	byName map[string]*writer
 }
 
-// add adds w, unless there is a writer of that name: two creators in one process must not split the zones' votes so that
+// add adds w, unless there is a writer of that name: two creators in one process must not split the zones so that
 // neither has a quorum.
 func (ws *writers) add(w *writer) bool {
 	ws.mu.Lock()

@@ -80,8 +80,8 @@ func isAnswer(err error) bool {
 	return slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) })
 }
 
-// unfit returns why the zone should not be given n bytes to write, or "". A zone that is unfit is asked only where there
-// is no quorum without it.
+// unfit returns why the zone should not be given n bytes to write, or "". A zone that is unfit is asked only where
+// there is no quorum without it.
 func (z *zone) unfit(n int64) string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -143,8 +143,8 @@ func (z *zone) status() ZoneStatus {
 	}
 }
 
-// call does one thing in the zone and waits for its answer, for the zone's timeout, or for the end of ctx, which cancels
-// it. f runs in a goroutine of its own and may outlive the call.
+// call does one thing in the zone and waits for its answer, for timeout, or for the end of ctx, which cancels it. f runs
+// in a goroutine of its own and may outlive the call.
 func (z *zone) call(ctx context.Context, kind opKind, what string, timeout time.Duration,
 	f func(ctx context.Context) error,
 ) error {
