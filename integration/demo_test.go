@@ -56,25 +56,26 @@ func runDemo(t *testing.T, interruptAt string, args ...string) run {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	t.Log(out.String())
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	return run{lastLine: lines[len(lines)-1], status: cmd.ProcessState.ExitCode(), output: out.String()}
+	output := out.all.String()
+	t.Log(output)
+	lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
+	return run{lastLine: lines[len(lines)-1], status: cmd.ProcessState.ExitCode(), output: output}
 }
 
 // watched collects an output and calls then once it contains until.
 type watched struct {
-	bytes.Buffer
+	all   bytes.Buffer
 	until string
 	then  func()
 }
 
 func (w *watched) Write(p []byte) (int, error) {
-	n, err := w.Buffer.Write(p)
-	if w.until != "" && strings.Contains(w.String(), w.until) {
+	w.all.Write(p)
+	if w.until != "" && bytes.Contains(w.all.Bytes(), []byte(w.until)) {
 		w.until = ""
 		w.then()
 	}
-	return n, err
+	return len(p), nil
 }
 
 func (r run) check(t *testing.T, status int, lastLine string) {
