@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -111,6 +112,9 @@ func classify(err error) error {
 	sentinel, ok := sentinelCodes[code(err)]
 	if !ok {
 		sentinel = sentinelStatuses[status(err)]
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(api.ErrorMessage(), "x-amz-checksum-") {
+		sentinel = backends.ErrChecksum // a well-formed one is always sent, so what is wrong with it is that it does not match
 	}
 	if region := elsewhere(err); region != "" {
 		err = fmt.Errorf("the bucket is in region %s: %w", region, err)

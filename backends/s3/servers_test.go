@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/backendtest"
 	"github.com/walbridge/walbridge/backends/s3"
+	"github.com/walbridge/walbridge/integration/s3mock"
 	"github.com/walbridge/walbridge/integration/versitygw"
 )
 
@@ -50,13 +52,58 @@ func parse(t *testing.T, zone string) s3.Options {
 
 func TestConformanceVersitygw(t *testing.T) {
 	server := startVersitygw(t, "zone-a")
-	conformance(t, server.URL(), "zone-a")
+	conformance(t, server.URL(), "zone-a", func(b backends.Bucket) backends.Bucket { return b })
+}
+
+func TestConformanceS3Mock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a real server is not for -short")
+	}
+	environment(t, "any", "any")
+	if _, err := s3mock.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	server, err := s3mock.Start(ctx, t.TempDir(), "zone-b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	// S3Mock looks whether the object exists in one step and stores it in another, so no two may be under way.
+	var one sync.Mutex
+	conformance(t, server.URL(), "zone-b", func(b backends.Bucket) backends.Bucket { return &oneByOne{b, &one} })
+}
+
+// oneByOne appends to one object at a time.
+type oneByOne struct {
+	backends.Bucket
+	one *sync.Mutex
+}
+
+func (b *oneByOne) Create(ctx context.Context, name string) (backends.Writer, error) {
+	w, err := b.Bucket.Create(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &oneByOneWriter{w, b.one}, nil
+}
+
+type oneByOneWriter struct {
+	backends.Writer
+	one *sync.Mutex
+}
+
+func (w *oneByOneWriter) Append(ctx context.Context, p []byte, crc uint32) error {
+	w.one.Lock()
+	defer w.one.Unlock()
+	return w.Writer.Append(ctx, p, crc)
 }
 
 // conformance runs the suite in directories of one bucket, one a check.
-func conformance(t *testing.T, endpoint, bucket string) {
+func conformance(t *testing.T, endpoint, bucket string, wrap func(backends.Bucket) backends.Bucket) {
 	var n atomic.Int32
 	backendtest.Run(t, func(t *testing.T) backends.Bucket {
-		return open(t, parse(t, zoneURL(bucket, fmt.Sprintf("check/%d", n.Add(1)), endpoint)))
+		return wrap(open(t, parse(t, zoneURL(bucket, fmt.Sprintf("check/%d", n.Add(1)), endpoint))))
 	})
 }
