@@ -53,8 +53,8 @@ func TestConformance(t *testing.T) {
 // One zone of three is faulty, in every way, be it the local one or another. A Delete is the exception: it has to reach
 // all zones, so it is refused while one is sick, see TestDelete. For the same reason no zone breaks here.
 //
-// The suite cannot run in a synctest bubble, so the timeouts that healthy zones could run into on a busy machine are far
-// away; a zone hangs for as long as an impatient store's own timeout. For longer hangs see TestSchedules.
+// The suite cannot run in a synctest bubble, so the timeouts that healthy zones could run into on a busy machine are
+// far away; a zone hangs for as long as an impatient store's own timeout. For longer hangs see TestSchedules.
 func TestConformanceFaulty(t *testing.T) {
 	sickOps := []faulty.Op{faulty.Create, faulty.Append, faulty.CloseWriter, faulty.Read, faulty.List}
 	for name, f := range map[string]faulty.Faults{

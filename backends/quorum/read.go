@@ -20,7 +20,7 @@ func (b *Bucket) ReadAt(ctx context.Context, name string, p []byte, off int64) e
 	return b.read(ctx, name, p, off, func([]byte) error { return nil })
 }
 
-// ReadChecked is ReadAt of bytes whose checksum is known: a zone that has them wrong is passed over like one that fails.
+// ReadChecked is ReadAt of bytes whose CRC-32C is known. A zone that has them wrong is passed over like one that fails.
 func (b *Bucket) ReadChecked(ctx context.Context, name string, p []byte, off int64, crc uint32) error {
 	return b.read(ctx, name, p, off, func(got []byte) error {
 		if sum := backends.Checksum(got); sum != crc {

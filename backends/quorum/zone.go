@@ -143,8 +143,8 @@ func (z *zone) status() ZoneStatus {
 	}
 }
 
-// call does one thing in the zone and waits for its answer, for timeout, or for the end of ctx, which cancels it. f runs
-// in a goroutine of its own and may outlive the call.
+// call does one thing in the zone and waits for its answer, for timeout, or for the end of ctx, which cancels it. f
+// runs in a goroutine of its own and may outlive the call.
 func (z *zone) call(ctx context.Context, kind opKind, what string, timeout time.Duration,
 	f func(ctx context.Context) error,
 ) error {
