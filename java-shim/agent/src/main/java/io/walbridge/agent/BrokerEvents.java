@@ -25,10 +25,19 @@ public final class BrokerEvents {
 
     /** The broker has made its ReplicaManager. Returns at once: the data path starts on a thread of its own. */
     public static synchronized void created(Object replicaManager) {
-        started = new FutureTask<>(() -> DataPath.start(replicaManager));
+        started = new FutureTask<>(() -> start(replicaManager));
         Thread thread = new Thread(started, "walbridge-start");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    private static Optional<DataPath> start(Object replicaManager) {
+        try {
+            return DataPath.start(replicaManager);
+        } catch (Throwable e) {
+            LOG.error("Walbridge is off", e);
+            return Optional.empty();
+        }
     }
 
     /**

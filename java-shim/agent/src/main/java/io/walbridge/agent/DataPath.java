@@ -2,13 +2,11 @@
 package io.walbridge.agent;
 
 import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageManager;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.security.CodeSource;
 import java.time.Duration;
@@ -33,11 +31,13 @@ final class DataPath {
     /**
      * Starts the upload. Where something does not fit there is one line in the broker's log, and the broker runs as if
      * it had no agent.
+     *
+     * @throws Exception where something fails that ought not to
      */
-    static Optional<DataPath> start(Object replicaManager) {
+    static Optional<DataPath> start(Object replicaManager) throws Exception {
         try {
             if (shippedByKafka()) {
-                LOG.error("Walbridge is off: Kafka {} has KIP-1176's classes itself", AppInfoParser.getVersion());
+                LOG.error("Walbridge is off: Kafka {} has KIP-1176's classes itself", KafkaVersion.get());
                 return Optional.empty();
             }
             Hooks hooks = new Hooks(replicaManager.getClass().getClassLoader());
@@ -51,12 +51,10 @@ final class DataPath {
                     MetaProperties.brokerId(properties));
             return Optional.of(start(config, broker));
         } catch (HookMismatchException e) {
-            LOG.error("Walbridge is off: Kafka {} lacks the hook {} ({})", AppInfoParser.getVersion(), e.getMessage(),
+            LOG.error("Walbridge is off: Kafka {} lacks the hook {} ({})", KafkaVersion.get(), e.getMessage(),
                     e.getCause().toString());
         } catch (ConfigException e) {
             LOG.error("Walbridge is off: {}", e.getMessage());
-        } catch (IOException | JMException | RuntimeException | Error e) {
-            LOG.error("Walbridge is off", e);
         }
         return Optional.empty();
     }
