@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"strings"
 
@@ -87,7 +88,7 @@ func inspect(ctx context.Context, w io.Writer, target, output string, depth fram
 	if err != nil {
 		return coded{exitUsage, err}
 	}
-	bucket, err := openZone(ctx, zone)
+	bucket, err := openZone(ctx, zone, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

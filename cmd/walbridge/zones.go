@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 
 	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/file"
+	"github.com/walbridge/walbridge/backends/s3"
 )
 
 // openZone opens the store that a zone's URL names. This is the only place that names concrete stores.
-func openZone(ctx context.Context, zoneURL string) (backends.Bucket, error) {
+func openZone(ctx context.Context, zoneURL string, logger *slog.Logger) (backends.Bucket, error) {
 	u, err := url.Parse(zoneURL)
 	if err != nil {
 		return nil, coded{exitUsage, fmt.Errorf("zone %q: %w", zoneURL, err)}
@@ -22,7 +24,14 @@ func openZone(ctx context.Context, zoneURL string) (backends.Bucket, error) {
 			return nil, coded{exitUsage, fmt.Errorf("zone %q: a file zone is file:///absolute/path", zoneURL)}
 		}
 		return file.Open(ctx, u.Path)
+	case "s3":
+		o, err := s3.ParseURL(zoneURL)
+		if err != nil {
+			return nil, coded{exitUsage, err}
+		}
+		o.Logger = logger
+		return s3.Open(ctx, o)
 	default:
-		return nil, coded{exitUsage, fmt.Errorf("zone %q: unknown scheme %q: must be file", zoneURL, u.Scheme)}
+		return nil, coded{exitUsage, fmt.Errorf("zone %q: unknown scheme %q: must be file or s3", zoneURL, u.Scheme)}
 	}
 }
