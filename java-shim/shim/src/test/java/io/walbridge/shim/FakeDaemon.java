@@ -44,6 +44,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.zip.CRC32C;
 
 /** A daemon on a unix socket that keeps what it is given in memory, and misbehaves as told. */
@@ -51,6 +53,13 @@ final class FakeDaemon implements AutoCloseable {
 
     /** Where the first entry lies in each extent: not at its beginning, as in a real frame. */
     static final int FIRST_POSITION = 77;
+
+    /** Kept, so that its level is: streams that break are what tests are about, and not worth a warning each. */
+    private static final Logger GRPC = Logger.getLogger("io.grpc");
+
+    static {
+        GRPC.setLevel(Level.OFF);
+    }
 
     final Path socket;
     final Faults faults = new Faults();
