@@ -206,6 +206,7 @@ func TestAppendChecksum(t *testing.T) {
 		w = z.create("fenced")
 		wantError(t, appendTo(t.Context(), w, frame(1)), backends.ErrFenced)
 		mustClose(t, w)
+		synctest.Wait() // two zones decide, and the third one fails as well
 		z.wantMetric(3, "abandoned_copies_total", "a", "disagree")
 	})
 }

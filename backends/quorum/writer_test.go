@@ -305,6 +305,7 @@ func TestAllBroken(t *testing.T) {
 			_, err := z.Create(t.Context(), fmt.Sprintf("dead/%d", i))
 			wantPlain(t, err)
 		}
+		synctest.Wait() // two zones decide, and the third one fails as well
 		for _, status := range z.Status().Zones {
 			if !status.Down {
 				t.Fatalf("%+v is not down", status)
