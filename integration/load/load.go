@@ -68,6 +68,9 @@ func produce(ctx context.Context, cfg Config, m mode, codec string, records int)
 		kgo.SeedBrokers(cfg.Brokers...),
 		kgo.ProducerBatchCompression(Codecs[codec]),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		// The client fetches metadata before it retries, such as while the last transaction's markers are written. By
+		// default it would wait up to 5 seconds for that.
+		kgo.MetadataMinAge(20*time.Millisecond),
 		kgo.RecordDeliveryTimeout(patience))...)
 	if err != nil {
 		return err
