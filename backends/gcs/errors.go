@@ -41,6 +41,8 @@ func sentinel(err error) error {
 		return backends.ErrThrottled
 	case codes.PermissionDenied, codes.Unauthenticated:
 		return backends.ErrDenied
+	case codes.DeadlineExceeded:
+		return context.DeadlineExceeded // The service's clock may run ahead of ctx's.
 	case codes.DataLoss:
 		return backends.ErrChecksum
 	}

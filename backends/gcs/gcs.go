@@ -108,12 +108,12 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 	return b, nil
 }
 
-func open(ctx context.Context, o Options) (b *Bucket, err error) {
+func open(ctx context.Context, o Options) (_ *Bucket, err error) {
 	o, err = o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	b = &Bucket{opts: o, writers: make(slots, o.MaxWriters), calls: make(slots, o.MaxReads)}
+	b := &Bucket{opts: o, writers: make(slots, o.MaxWriters), calls: make(slots, o.MaxReads)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())

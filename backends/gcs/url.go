@@ -7,19 +7,31 @@ import (
 	"strings"
 )
 
-// Parse returns the Options that a zone's URL stands for:
+// ParseURL returns the Options that a zone's URL stands for:
 //
 //	gs://bucket/prefix?mode=zonal&unfinalized=keep
 //
 // The prefix and both parameters may be left out; mode is an Options.Mode, unfinalized=keep is Options.KeepUnfinalized.
-func Parse(u *url.URL) (Options, error) {
-	o := Options{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/")}
-	if u.Scheme != "gs" || u.User != nil || u.Fragment != "" || u.Port() != "" {
-		return o, errors.New("must be gs://bucket/prefix")
+func ParseURL(zoneURL string) (Options, error) {
+	o, err := parse(zoneURL)
+	if err != nil {
+		return Options{}, fmt.Errorf("zone %q: %w", zoneURL, err)
 	}
+	return o, nil
+}
+
+func parse(zoneURL string) (Options, error) {
+	u, err := url.Parse(zoneURL)
+	if err != nil {
+		return Options{}, err
+	}
+	if u.Scheme != "gs" || u.Host == "" || u.User != nil || u.Fragment != "" || u.Port() != "" {
+		return Options{}, errors.New("a Cloud Storage zone is gs://bucket/prefix")
+	}
+	o := Options{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/")}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return o, err
+		return Options{}, err
 	}
 	for key, values := range query {
 		switch value := values[len(values)-1]; {
@@ -28,8 +40,9 @@ func Parse(u *url.URL) (Options, error) {
 		case key == "unfinalized" && value == "keep":
 			o.KeepUnfinalized = true
 		default:
-			return o, fmt.Errorf("parameter %s=%s: must be mode=zonal, mode=regional or unfinalized=keep", key, value)
+			return Options{}, fmt.Errorf("parameter %s=%s: must be mode=zonal, mode=regional or unfinalized=keep", key, value)
 		}
 	}
-	return o.withDefaults()
+	_, err = o.withDefaults()
+	return o, err
 }
