@@ -18,6 +18,8 @@ import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 
+import org.apache.kafka.common.config.ConfigException;
+
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -29,6 +31,7 @@ final class WalChannel extends Channel implements AutoCloseable {
 
     private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CLOSE_SECONDS = 5;
+    private static final long THREAD_CLOSE_SECONDS = 1;
 
     private final EventLoopGroup thread;
     private final ManagedChannel channel;
@@ -38,7 +41,10 @@ final class WalChannel extends Channel implements AutoCloseable {
         DefaultThreadFactory threads = new DefaultThreadFactory("walbridge-io", true);
         NettyChannelBuilder builder;
         if (target.isUnix()) {
-            Epoll.ensureAvailability();
+            if (!Epoll.isAvailable()) {
+                throw new ConfigException(GrpcRemoteWalStorageManagerConfig.TARGET, target, "a unix socket needs Linux, "
+                        + "and a java.io.tmpdir from which libraries can be loaded: " + Epoll.unavailabilityCause());
+            }
             thread = new MultiThreadIoEventLoopGroup(1, threads, EpollIoHandler.newFactory());
             builder = NettyChannelBuilder.forAddress(new DomainSocketAddress(target.path()))
                     .channelType(EpollDomainSocketChannel.class, DomainSocketAddress.class)
@@ -94,6 +100,7 @@ final class WalChannel extends Channel implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         channel.shutdownNow();
-        thread.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS);
+        thread.shutdownGracefully(0, THREAD_CLOSE_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(THREAD_CLOSE_SECONDS, TimeUnit.SECONDS);
     }
 }
