@@ -9,6 +9,7 @@ import (
 
 	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/file"
+	"github.com/walbridge/walbridge/backends/gcs"
 	"github.com/walbridge/walbridge/backends/s3"
 )
 
@@ -31,7 +32,14 @@ func openZone(ctx context.Context, zoneURL string, logger *slog.Logger) (backend
 		}
 		o.Logger = logger
 		return s3.Open(ctx, o)
+	case "gs":
+		o, err := gcs.ParseURL(zoneURL)
+		if err != nil {
+			return nil, coded{exitUsage, err}
+		}
+		o.Logger = logger
+		return gcs.Open(ctx, o)
 	default:
-		return nil, coded{exitUsage, fmt.Errorf("zone %q: unknown scheme %q: must be file or s3", zoneURL, u.Scheme)}
+		return nil, coded{exitUsage, fmt.Errorf("zone %q: unknown scheme %q: must be file, s3 or gs", zoneURL, u.Scheme)}
 	}
 }
