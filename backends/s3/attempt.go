@@ -36,6 +36,9 @@ func (b *Bucket) do(ctx context.Context, op func(context.Context) error) error {
 			return nil
 		}
 		verdict := judge(err, b.express)
+		if b.clock.learn(err) {
+			verdict = again
+		}
 		switch {
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), classify(err))

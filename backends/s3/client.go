@@ -48,7 +48,7 @@ func newBucket(ctx context.Context, o Options) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bucket{options: o, config: cfg, http: newHTTPClient(cfg)}
+	b := &Bucket{options: o, config: cfg, http: newHTTPClient(cfg), clock: newClock()}
 	_, b.express = zoneID(o.Bucket)
 	b.base = newKeeper("credentials", fetchFrom(cfg.Credentials), o.Logger)
 	b.credentials = b.base
@@ -127,6 +127,8 @@ func (b *Bucket) clientOptions(o *s3.Options) {
 	o.HTTPClient = b.http
 	o.Credentials = b.base
 	o.ExpressCredentials = (*sessionProvider)(b)
+	o.HTTPSignerV4 = b.clock
+	o.DisableClockSkewCorrection = true // the clock does it
 	o.Retryer = aws.NopRetryer{}
 	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired

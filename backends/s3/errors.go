@@ -26,30 +26,29 @@ const (
 	final  verdict = iota // another attempt would fail alike
 	again                 // another attempt may succeed
 	slower                // so it may, but the store wants fewer of them
-	renew                 // with other credentials, or by the clock that the store has just told, it may
+	renew                 // with other credentials it may
 )
 
 // codes are what S3 answers where the status alone does not tell. A HEAD has no body and so no code.
 var codes = map[string]verdict{
-	"ConditionalRequestConflict": again, // 409: another conditional write of the key is under way
-	"OperationAborted":           again, // 409
-	"RequestTimeout":             again, // 400: the body came too slowly
-	"IncompleteBody":             again, // 400
-	"InternalError":              again,
-	"SlowDown":                   slower,
-	"ServiceUnavailable":         slower,
-	"ThrottlingException":        slower,
-	"RequestLimitExceeded":       slower,
-	"ExpiredToken":               renew, // 400
-	"InvalidToken":               renew,
-	"TokenRefreshRequired":       renew,
-	"InvalidAccessKeyId":         renew, // 403: keys that were rotated
-	"RequestTimeTooSkewed":       renew, // 403: the SDK learns the store's time from the answer
-	"RequestExpired":             renew,
+	"RequestTimeout":       again, // 400: the body came too slowly
+	"IncompleteBody":       again, // 400
+	"InternalError":        again,
+	"SlowDown":             slower,
+	"ServiceUnavailable":   slower,
+	"ThrottlingException":  slower,
+	"RequestLimitExceeded": slower,
+	"ExpiredToken":         renew, // 400
+	"InvalidToken":         renew,
+	"TokenRefreshRequired": renew,
+	"InvalidAccessKeyId":   renew, // 403: keys that were rotated
+	"RequestExpired":       renew,
+	"BadRequest":           renew, // 400 of a HEAD, which says so of an expired token too
 }
 
 var statuses = map[int]verdict{
 	http.StatusRequestTimeout:      again,
+	http.StatusConflict:            again, // another conditional write of the key is under way
 	http.StatusTooManyRequests:     slower,
 	http.StatusInternalServerError: again,
 	http.StatusBadGateway:          again,

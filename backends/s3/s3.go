@@ -67,6 +67,7 @@ type Bucket struct {
 	express bool
 	client  *s3.Client
 	http    *http.Client
+	clock   *clock
 	config  aws.Config
 	// credentials sign the requests for objects; base, which may be the same, what makes a session.
 	credentials, base *keeper

@@ -69,7 +69,9 @@ type Server struct {
 	sessions map[string]session // by token
 	faults   []*Fault
 	calls    map[string]int
-	last     atomic.Uint64
+
+	last        atomic.Uint64
+	connections atomic.Int64
 }
 
 type object struct {
@@ -105,7 +107,11 @@ func Start(o Options) (*Server, error) {
 		objects: make(map[string]object), sessions: make(map[string]session), calls: make(map[string]int),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
-	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ConnState: func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.connections.Add(1)
+		}
+	}}
 	go func() { _ = s.http.Serve(l) }() // ends with Close
 	return s, nil
 }
@@ -126,6 +132,9 @@ func (s *Server) Calls(op string) int {
 	defer s.mu.Unlock()
 	return s.calls[op]
 }
+
+// Connections returns how many connections were ever made.
+func (s *Server) Connections() int64 { return s.connections.Load() }
 
 // Keys returns the keys of all objects.
 func (s *Server) Keys() []string {

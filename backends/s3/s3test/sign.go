@@ -95,11 +95,11 @@ func parseAuthorization(header string) (a authorization, err error) {
 	rest, ok := strings.CutPrefix(header, "AWS4-HMAC-SHA256 Credential=")
 	parts := strings.Split(rest, ", ")
 	if !ok || len(parts) != 3 {
-		return a, fmt.Errorf("Authorization: %q", header)
+		return a, fmt.Errorf("the Authorization is %q", header)
 	}
 	scope := strings.Split(parts[0], "/")
 	if len(scope) != 5 {
-		return a, fmt.Errorf("Authorization: credential %q", parts[0])
+		return a, fmt.Errorf("the credential of the Authorization is %q", parts[0])
 	}
 	a.key, a.scope = scope[0], scope[1:]
 	a.signed = strings.Split(strings.TrimPrefix(parts[1], "SignedHeaders="), ";")
