@@ -58,7 +58,9 @@ func TestDocuments(t *testing.T) {
 			case "build":
 				runScript(t, root, b.script)
 			case "demo":
-				runTheDemo(t).check(t, 0, "demo: ok .*")
+				if r := runTheDemo(t); r.status != 0 {
+					t.Fatal(r.lastLine)
+				}
 				runScript(t, root, b.script)
 			default:
 				t.Errorf("kind %q, want by-ci, build or demo", b.kind)

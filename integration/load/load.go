@@ -71,6 +71,7 @@ func produce(ctx context.Context, cfg Config, m mode, codec string, records int)
 		// The client fetches metadata before it retries, such as while the last transaction's markers are written. By
 		// default it would wait up to 5 seconds for that.
 		kgo.MetadataMinAge(20*time.Millisecond),
+		kgo.UnknownTopicRetries(-1), // a topic that was created a moment ago
 		kgo.RecordDeliveryTimeout(patience))...)
 	if err != nil {
 		return err
