@@ -55,7 +55,8 @@ func TestConformanceVersitygw(t *testing.T) {
 	conformance(t, server.URL(), "zone-a", func(b backends.Bucket) backends.Bucket { return b })
 }
 
-func TestConformanceS3Mock(t *testing.T) {
+func startS3Mock(t *testing.T, bucket string) *s3mock.Server {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a real server is not for -short")
 	}
@@ -65,11 +66,16 @@ func TestConformanceS3Mock(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	server, err := s3mock.Start(ctx, t.TempDir(), "zone-b")
+	s, err := s3mock.Start(ctx, t.TempDir(), bucket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Close)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestConformanceS3Mock(t *testing.T) {
+	server := startS3Mock(t, "zone-b")
 	// S3Mock looks whether the object exists in one step and stores it in another, so no two may be under way.
 	var one sync.Mutex
 	conformance(t, server.URL(), "zone-b", func(b backends.Bucket) backends.Bucket { return &oneByOne{b, &one} })

@@ -128,8 +128,5 @@ func Environment() []string {
 	return []string{"AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey, "AWS_REGION=" + Region}
 }
 
-// PID is the server's process.
-func (s *Server) PID() int { return s.process.PID() }
-
 // Close ends the server.
 func (s *Server) Close() { s.process.Kill() }

@@ -21,12 +21,14 @@ const (
 	Aborted       // 409 OperationAborted
 	SlowBody      // 400 RequestTimeout
 	Denied        // 403 AccessDenied
+	Moved         // 301 PermanentRedirect: the bucket is in another region
 	SessionEnds   // 400 ExpiredToken, and every session is invalid from then on
 	Reset         // the connection is reset when half of the body has been read
 	Hang          // no answer until the caller leaves
 	Lost          // the request is carried out, and the connection reset instead of an answer
 	LostThenHang  // the request is carried out, and there is no answer until the caller leaves
 	SentTwice     // the request is carried out twice, as by a proxy; the second answer is the one that comes
+	Careless      // PutObject: neither the condition nor the checksum counts
 	Truncated     // the answer's body ends with a reset in the middle
 	Flipped       // the answer's body has one wrong bit
 	WrongRange    // the answer is of a range that begins a byte later
@@ -69,6 +71,7 @@ var answers = map[Kind]apiError{
 	Aborted:  {http.StatusConflict, "OperationAborted", "A conflicting operation is in progress."},
 	SlowBody: {http.StatusBadRequest, "RequestTimeout", "Your socket connection was not read from."},
 	Denied:   {http.StatusForbidden, "AccessDenied", "Access Denied"},
+	Moved:    {http.StatusMovedPermanently, "PermanentRedirect", "The bucket is in another region."},
 }
 
 // pass fails the request where its fault is not one of carrying it out, and tells whether it goes on.
@@ -76,6 +79,9 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, q request, fault K
 	if a, ok := answers[fault]; ok {
 		_, _ = io.Copy(io.Discard, r.Body)
 		s.wait(r, q.op)
+		if fault == Moved {
+			w.Header().Set(regionHeader, OtherRegion)
+		}
 		a.write(w, r)
 		return false
 	}

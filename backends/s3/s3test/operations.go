@@ -33,6 +33,14 @@ func (s *Server) createSession(w http.ResponseWriter) {
 	}})
 }
 
+func (s *Server) lifecycle(w http.ResponseWriter, r *http.Request) {
+	if s.options.Lifecycle == "" {
+		(&apiError{http.StatusNotFound, "NoSuchLifecycleConfiguration", "There is none."}).write(w, r)
+		return
+	}
+	_, _ = io.WriteString(w, s.options.Lifecycle)
+}
+
 func (s *Server) put(w http.ResponseWriter, r *http.Request, q request, fault Kind) {
 	content := make([]byte, max(r.ContentLength, 0))
 	if _, err := io.ReadFull(r.Body, content); err != nil {
@@ -40,6 +48,10 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request, q request, fault Ki
 	}
 	s.wait(r, q.op)
 	e := s.checkPut(r, content)
+	if fault == Careless {
+		e = nil
+		r.Header.Del("If-None-Match")
+	}
 	if e == nil {
 		e = s.create(r, q.key, content)
 	}

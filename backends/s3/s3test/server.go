@@ -21,12 +21,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// The long-term credentials, and the region, that the server knows.
+// The long-term credentials, and the region, that the server knows; OtherRegion is where a bucket that was Moved is.
 const (
-	AccessKey = "AKIDWALBRIDGE"
-	SecretKey = "s3cret"
-	Region    = "us-east-1"
+	AccessKey   = "AKIDWALBRIDGE"
+	SecretKey   = "s3cret"
+	Region      = "us-east-1"
+	OtherRegion = "eu-west-1"
 )
+
+const regionHeader = "X-Amz-Bucket-Region"
 
 // The operations, by the names that Fault, Calls and Latency know them by.
 const (
@@ -37,6 +40,7 @@ const (
 	HeadObject    = "HeadObject"
 	ListObjects   = "ListObjectsV2"
 	DeleteObjects = "DeleteObjects"
+	GetLifecycle  = "GetBucketLifecycleConfiguration"
 	otherRequest  = "other"
 )
 
@@ -48,6 +52,8 @@ type Options struct {
 	SessionLife time.Duration
 	// PageSize is the most objects of one page of a listing. Default 1000.
 	PageSize int
+	// Lifecycle is the bucket's lifecycle configuration, as XML. Default: it has none.
+	Lifecycle string
 	// Skew is how far the server's clock is ahead.
 	Skew time.Duration
 	// Latency is how long each operation takes, by name.
@@ -200,6 +206,8 @@ func (s *Server) parse(r *http.Request) request {
 	case !ok || path != "" && path[0] != '/':
 	case key == "" && r.Method == http.MethodGet && query.Has("session"):
 		return request{op: CreateSession}
+	case key == "" && r.Method == http.MethodGet && query.Has("lifecycle"):
+		return request{op: GetLifecycle}
 	case key == "" && r.Method == http.MethodHead:
 		return request{op: HeadBucket}
 	case key == "" && r.Method == http.MethodGet && query.Get("list-type") == "2":
@@ -253,7 +261,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, q request, fault 
 		s.createSession(w)
 	case HeadBucket:
 		s.wait(r, q.op)
-		w.Header().Set("X-Amz-Bucket-Region", Region)
+		w.Header().Set(regionHeader, Region)
+	case GetLifecycle:
+		s.lifecycle(w, r)
 	case PutObject:
 		s.put(w, r, q, fault)
 	case GetObject, HeadObject:
