@@ -119,9 +119,10 @@ final class FakeDaemon implements AutoCloseable {
         return (int) crc.getValue();
     }
 
-    /** Dies as a killed process does: connections break, with no word to the clients. */
     @Override
     public void close() {
+        // First the listener: a connection accepted by a dying event loop would stay open with nobody behind it.
+        server.shutdown();
         die();
         server.shutdownNow();
         try {
@@ -132,6 +133,7 @@ final class FakeDaemon implements AutoCloseable {
         acceptor.shutdownGracefully(0, 0, TimeUnit.SECONDS);
     }
 
+    /** Breaks the connections as the death of a process does, with no word to the clients. */
     private void die() {
         connections.shutdownGracefully(0, 0, TimeUnit.SECONDS);
     }
