@@ -13,7 +13,6 @@ export PATH := $(BIN):$(CACHE)/npm/node_modules/.bin:$(PATH)
 
 # Two heavy jobs at once is what a small machine carries.
 GOTEST := go test -p 2
-MVN    := mvn -q -B -Dstyle.color=never -f java-shim/pom.xml
 
 help: ## print this
 	@echo "make <target>:"
@@ -30,7 +29,7 @@ demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every b
 test: ## run every test: Go with -race, Java, end to end
 	@tools/need go gcc java javac mvn
 	@tools/stage unit $(GOTEST) -race $$(go list ./... | grep -v /integration)
-	@tools/stage java $(MVN) verify
+	@tools/stage java tools/mvn -ntp verify
 	@tools/stage kafka integration/kafka/install $(KAFKA)
 	@tools/stage build $(MAKE) --no-print-directory build
 	@tools/stage end-to-end go test -count=1 -timeout 20m -v ./integration/...
@@ -64,7 +63,7 @@ build: ## build the daemon into bin/
 
 agent: ## build walbridge-agent.jar, without its tests
 	@tools/need java javac mvn
-	@$(MVN) package -DskipTests
+	@tools/mvn -q package -DskipTests
 
 kafka: ## fetch the stock brokers that the tests use
 	@integration/kafka/install $(KAFKA)
