@@ -51,6 +51,8 @@ var groups = []struct {
 	run  func(context.Context) ([]Row, error)
 }{
 	{"core", core},
+	{"s3", s3Group},
+	{"gcs", gcsGroup},
 }
 
 const resultsFile = "bench/results.json"

@@ -18,7 +18,7 @@ const (
 
 	// The SDK waits a second before its first retry, and then ever longer.
 	firstBackoff = 2 * time.Millisecond
-	maxBackoff   = 100 * time.Millisecond
+	maxBackoff   = time.Second
 )
 
 // newClient returns a client with connections for so many streams. Its own metrics, which go to Cloud Monitoring, are

@@ -77,7 +77,7 @@ func (b *Bucket) finalize(ctx context.Context, object *storage.ObjectHandle) err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w, _, err := object.Generation(attrs.Generation).NewWriterFromAppendableObject(ctx, &storage.AppendableWriterOpts{
-		FinalizeOnClose: true, ChunkRetryDeadline: retryFor * b.opts.StallTimeout,
+		FinalizeOnClose: true,
 	})
 	if err != nil {
 		return err

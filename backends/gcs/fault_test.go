@@ -17,9 +17,6 @@ import (
 	"github.com/walbridge/walbridge/backends/gcs/gcstest"
 )
 
-// stall is what a test of a silent service takes, and longer than any answer takes on a busy machine.
-const stall = 500 * time.Millisecond
-
 var ( // What befalls a stream.
 	unavailableBefore = gcstest.Fault{Code: codes.Unavailable}
 	unavailableAfter  = gcstest.Fault{Code: codes.Unavailable, Applied: true}
@@ -44,8 +41,8 @@ func TestCreateFaults(t *testing.T) {
 	}{
 		"unavailable before": {unavailableBefore, nil},
 		"unavailable after":  {unavailableAfter, backends.ErrExists},
-		"silent":             {silentBefore, nil},
-		"lost ack":           {lostAck, backends.ErrExists},
+		"silent":             {silentBefore, context.DeadlineExceeded},
+		"lost ack":           {lostAck, context.DeadlineExceeded},
 		"redirect":           {redirect, nil},
 		"aborted":            {aborted, errAny},
 		"clean end":          {cleanEnd, errAny},
@@ -55,10 +52,10 @@ func TestCreateFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, gcstest.Options{})
-			b := open(t, s, gcs.Options{Bucket: "zonal", StallTimeout: stall})
+			b := open(t, s, gcs.Options{Bucket: "zonal"})
 			defer close(t, b)
 			s.Inject(gcstest.Create, c.fault)
-			w, err := b.Create(deadline(t), "a")
+			w, err := b.Create(patience(t, c.fault), "a")
 			if !matches(err, c.want) {
 				t.Fatalf("Create: error %v, want %v", err, c.want)
 			}
@@ -88,8 +85,8 @@ func TestAppendFaults(t *testing.T) {
 		"unavailable before": {unavailableBefore, nil},
 		"unavailable after":  {unavailableAfter, nil},
 		"internal after":     {internalAfter, nil},
-		"silent":             {silentBefore, nil},
-		"lost ack":           {lostAck, nil},
+		"silent":             {silentBefore, context.DeadlineExceeded},
+		"lost ack":           {lostAck, context.DeadlineExceeded},
 		"redirect":           {redirect, nil},
 		"aborted":            {aborted, errAny},
 		"aborted after":      {abortedAfter, errAny},
@@ -102,7 +99,7 @@ func TestAppendFaults(t *testing.T) {
 		for _, size := range []int{10, 256 << 10, 3<<20 + 1} {
 			t.Run(fmt.Sprintf("%s/%d", name, size), func(t *testing.T) {
 				s := start(t, gcstest.Options{})
-				b := open(t, s, gcs.Options{Bucket: "zonal", StallTimeout: stall})
+				b := open(t, s, gcs.Options{Bucket: "zonal"})
 				defer close(t, b)
 				w, err := b.Create(deadline(t), "a")
 				if err != nil {
@@ -111,7 +108,7 @@ func TestAppendFaults(t *testing.T) {
 				first, second, third := random(size), random(size), random(size)
 				appendAll(t, w, first)
 				s.Inject(gcstest.Append, c.fault)
-				err = w.Append(deadline(t), []byte(second), backends.Checksum([]byte(second)))
+				err = w.Append(patience(t, c.fault), []byte(second), backends.Checksum([]byte(second)))
 				if !matches(err, c.want) {
 					t.Fatalf("Append: error %v, want %v", err, c.want)
 				}
@@ -142,7 +139,7 @@ func TestStaleStream(t *testing.T) {
 	} {
 		t.Run(code.String(), func(t *testing.T) {
 			s := start(t, gcstest.Options{})
-			b := open(t, s, gcs.Options{Bucket: "zonal", StallTimeout: stall})
+			b := open(t, s, gcs.Options{Bucket: "zonal"})
 			defer close(t, b)
 			w, err := b.Create(deadline(t), "a")
 			if err != nil {
@@ -215,7 +212,7 @@ func takeOver(t *testing.T, s *gcstest.Server, name, p string) {
 // A service that answers nothing for good fails an operation at its deadline.
 func TestSilence(t *testing.T) {
 	s := start(t, gcstest.Options{})
-	b := open(t, s, gcs.Options{Bucket: "zonal", StallTimeout: time.Minute})
+	b := open(t, s, gcs.Options{Bucket: "zonal"})
 	defer close(t, b)
 	w, err := b.Create(deadline(t), "a")
 	if err != nil {
@@ -340,6 +337,16 @@ func matches(err, want error) bool {
 
 func deadline(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// patience is a deadline that a silent service is not given in full.
+func patience(t testing.TB, fault gcstest.Fault) context.Context {
+	if !fault.Silent {
+		return deadline(t)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	t.Cleanup(cancel)
 	return ctx
 }

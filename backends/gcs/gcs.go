@@ -11,10 +11,10 @@
 //
 // Durability is the bucket's own: of one zone, or of a region.
 //
-// Retries. The SDK reopens a stream that broke or fell silent, and sends again what was not confirmed, until the ctx of
-// the call ends; all else fails the Writer, and its caller takes another one. What the SDK must not do here is to retry
-// where it is throttled, and to repeat an object that is written whole: it would find its own first attempt and take it
-// for somebody else's.
+// Retries. The SDK reopens a stream that broke, and sends again what was not confirmed, until the ctx of the call ends;
+// all else fails the Writer, and its caller takes another one. A service that does not answer is waited for until then:
+// every call needs a ctx with a deadline. What the SDK must not do here is to retry where it is throttled, and to repeat
+// an object that is written whole: it would find its own first attempt and take it for somebody else's.
 package gcs
 
 import (
@@ -24,7 +24,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"time"
 
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/option"
@@ -61,8 +60,6 @@ type Options struct {
 	MaxWriters int
 	// MaxReads bounds the calls other than a Writer's that are under way at once. Default 256.
 	MaxReads int
-	// StallTimeout is how long the service may not answer a Writer before its stream is opened anew. Default 500 ms.
-	StallTimeout time.Duration
 
 	// Logger gets one line when the bucket is opened, with the identity it is used with. Default: no log.
 	Logger *slog.Logger
@@ -73,15 +70,14 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	o.MaxWriters = cmp.Or(o.MaxWriters, 512)
 	o.MaxReads = cmp.Or(o.MaxReads, 256)
-	o.StallTimeout = cmp.Or(o.StallTimeout, 500*time.Millisecond)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	switch {
 	case o.Bucket == "":
 		return o, errors.New("no bucket is named")
 	case o.Mode != "" && o.Mode != Zonal && o.Mode != Regional:
 		return o, fmt.Errorf("mode %q: must be %s or %s", o.Mode, Zonal, Regional)
-	case o.MaxWriters < 0 || o.MaxReads < 0 || o.StallTimeout < 0:
-		return o, errors.New("MaxWriters, MaxReads or StallTimeout is negative")
+	case o.MaxWriters < 0 || o.MaxReads < 0:
+		return o, errors.New("MaxWriters or MaxReads is negative")
 	}
 	return o, backends.CheckDir(o.Prefix)
 }

@@ -148,14 +148,16 @@ func TestCopyTakesFreshWriter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, gcstest.Options{})
-			b := open(t, s, gcs.Options{Bucket: "zonal", StallTimeout: stall})
+			b := open(t, s, gcs.Options{Bucket: "zonal"})
 			defer close(t, b)
 			identity := frame.Identity{ClusterID: "test", BrokerID: 1, Incarnation: 1}
 			opener := &combine.Opener{Bucket: b, Identity: identity}
 			queue := pool.New(pool.Options[combine.Object]{Load: opener.Open, Discard: func(ctx context.Context, o combine.Object) {
 				_ = o.Writer.Close(ctx)
 			}})
-			c, err := combine.New(combine.Options{Identity: identity, Objects: queue, Caps: b.Caps(), Lanes: 1})
+			c, err := combine.New(combine.Options{
+				Identity: identity, Objects: queue, Caps: b.Caps(), Lanes: 1, AttemptTimeout: time.Second,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

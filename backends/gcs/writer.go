@@ -11,12 +11,7 @@ import (
 	"github.com/walbridge/walbridge/backends"
 )
 
-const (
-	contentType = "application/octet-stream"
-
-	// retryFor is how many StallTimeouts without progress the SDK goes on trying. The ctx of the call ends sooner.
-	retryFor = 10
-)
+const contentType = "application/octet-stream"
 
 // writer appends to an object of a zonal bucket.
 type writer struct {
@@ -61,8 +56,9 @@ func (b *Bucket) create(ctx context.Context, name string) (*writer, error) {
 	// No buffer: what is written goes out from where it is and is flushed with its last message, and Write returns when
 	// the service has it. The SDK sends the same bytes again where a stream breaks, which the contract lets it.
 	w.sdk.ChunkSize = 0
-	w.sdk.ChunkTransferTimeout = b.opts.StallTimeout
-	w.sdk.ChunkRetryDeadline = retryFor * b.opts.StallTimeout
+	// The ctx of each call is its deadline. The SDK's own would have it repeat a creation that is only slow, find what it
+	// made itself, and fail: again and again, for as long as the service is slow.
+	w.sdk.ChunkTransferTimeout = 0
 	w.sdk.ProgressFunc = w.durable.Store
 	err := w.call(ctx, func() error {
 		_, err := w.sdk.Flush()
