@@ -23,8 +23,8 @@ func run(args []string) int {
 	flags.IntVar(&opts.records, "records", 200_000, "how many records to produce")
 	flags.IntVar(&opts.partitions, "partitions", 12, "over how many partitions")
 	flags.Uint64Var(&opts.seed, "seed", 1, "the seed of the records")
-	flags.BoolVar(&opts.killDaemon, "kill-daemon", false, "kill -9 the daemon in the middle of the load, and start it again")
-	flags.Func("wrong-byte", "flip a byte of `where`, wal or log, before the check, which must then fail", func(s string) error {
+	flags.BoolVar(&opts.killDaemon, "kill-daemon", false, "kill -9 the daemon in the load, and start it again")
+	flags.Func("wrong-byte", "flip a byte of `where`, wal or log, so that the check must fail", func(s string) error {
 		opts.wrongByte = s
 		if s != "wal" && s != "log" {
 			return errors.New("must be wal or log")

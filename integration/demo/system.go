@@ -42,7 +42,7 @@ func start(ctx context.Context, dir string, j jars, partitions int, p *progress)
 		return nil, err
 	}
 	broker := s.cluster.Brokers[0]
-	p.now("starting the daemon")
+	p.now("building and starting the daemon")
 	s.daemon, err = daemon.New(ctx, daemon.Config{
 		Dir: dir, ClusterID: s.cluster.ID, BrokerID: broker.ID, Zones: zones,
 	})

@@ -77,7 +77,8 @@ func (s *system) behind(ctx context.Context) ([]lag, error) {
 	return behind, nil
 }
 
-// stored lists the entries of every partition.
+// stored lists the entries of every partition. An object that the daemon has a problem with ends in an append that was
+// never acknowledged; if it was more than that, offsets are missing.
 func (s *system) stored(ctx context.Context) (map[load.Partition][]*framev1.Entry, error) {
 	stored := map[load.Partition][]*framev1.Entry{}
 	stream, err := s.daemon.Client().ListCombinedSegments(ctx, &walbridgev1.ListCombinedSegmentsRequest{})

@@ -14,8 +14,8 @@ import (
 // marker is the file that says that a directory is the demo's own and may be emptied. Whoever uses it holds its lock.
 const marker = ".walbridge-demo"
 
-// workDir makes the directory for everything, or empties it if an earlier demo left it. What the demo leaves there stays
-// for people to look at; unlock is called at the end.
+// workDir makes the directory for everything, or empties it if an earlier demo left it. What the demo leaves there
+// stays for people to look at; unlock is called at the end.
 func workDir(dir string) (abs string, unlock func(), err error) {
 	defer func() {
 		if err != nil {

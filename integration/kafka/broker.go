@@ -68,9 +68,6 @@ func (b *Broker) Exited() <-chan struct{} { return b.process.Exited() }
 // Ended is nil while the broker runs; afterwards it says how it ended and what it logged last.
 func (b *Broker) Ended() error { return b.process.Ended() }
 
-// PID is the process id of the broker that was started last.
-func (b *Broker) PID() int { return b.process.PID() }
-
 func (b *Broker) format(ctx context.Context) error {
 	if err := b.writeProperties(); err != nil {
 		return err

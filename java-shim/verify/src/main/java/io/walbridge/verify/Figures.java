@@ -78,7 +78,8 @@ final class Figures {
         String kinds = batches.entrySet().stream()
                 .map(e -> "\"" + e.getKey() + "\":" + e.getValue())
                 .collect(Collectors.joining(","));
-        return String.format("{\"partitions\":%d,\"records\":%d,\"control_records\":%d,\"objects\":%d,\"entries\":%d,"
-                + "\"bytes\":%d,\"batches\":{%s}}", partitions, records, controlRecords, objects, entries, bytes, kinds);
+        return String.format("{\"partitions\":%d,\"records\":%d,\"control_records\":%d,\"objects\":%d,"
+                + "\"entries\":%d,\"bytes\":%d,\"batches\":{%s}}",
+                partitions, records, controlRecords, objects, entries, bytes, kinds);
     }
 }

@@ -70,8 +70,8 @@ final class PartitionCheck {
         long next = entry.startOffset();
         for (MutableRecordBatch batch : records.batches()) {
             if (batch.baseOffset() != next || batch.partitionLeaderEpoch() != entry.leaderEpoch()) {
-                throw new MismatchException("%s: entry %d-%d of leader epoch %d has a batch of offset %d, epoch %d", log,
-                        entry.startOffset(), entry.endOffset(), entry.leaderEpoch(), batch.baseOffset(),
+                throw new MismatchException("%s: entry %d-%d of leader epoch %d has a batch of offset %d, epoch %d",
+                        log, entry.startOffset(), entry.endOffset(), entry.leaderEpoch(), batch.baseOffset(),
                         batch.partitionLeaderEpoch());
             }
             next = batch.nextOffset();
