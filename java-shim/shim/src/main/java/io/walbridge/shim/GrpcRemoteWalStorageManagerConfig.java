@@ -63,11 +63,6 @@ public final class GrpcRemoteWalStorageManagerConfig extends AbstractConfig {
         }
     }
 
-    /** The definition of every setting, for documentation. */
-    public static ConfigDef configDef() {
-        return new ConfigDef(CONFIG);
-    }
-
     Target target() {
         return Target.parse(getString(TARGET));
     }
