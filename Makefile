@@ -17,14 +17,15 @@ GOTEST := go test -p 2
 help: ## print this
 	@echo "make <target>:"
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  \1 \2/p' Makefile | awk '{n = $$1; $$1 = ""; printf "  %-9s%s\n", n, $$0}'
-	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s."
+	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=gcs for demo."
 
 demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every byte
 	@tools/need go java javac mvn
 	@tools/stage build $(MAKE) --no-print-directory build
 	@tools/stage agent $(MAKE) --no-print-directory agent
 	@tools/stage kafka integration/kafka/install $(KAFKA)
-	@go run ./integration/demo $(DEMO)
+	@go build -o bin/demo ./integration/demo
+	@bin/demo $(DEMO)
 
 test: ## run every test: Go with -race, Java, end to end
 	@tools/need go gcc java javac mvn
@@ -46,7 +47,8 @@ check: ## what must hold before a test runs: format, vet, lint, generated code, 
 
 bench: ## measure against a baseline in the same run; ONLY=core
 	@tools/need go
-	@go run ./bench $(if $(ONLY),-only $(ONLY))
+	@go build -o bin/bench ./bench
+	@bin/bench $(if $(ONLY),-only $(ONLY))
 
 e2e: ## run the end-to-end tests with real brokers; ONLY=<regular expression of test names>
 	@tools/need go java javac mvn
@@ -59,7 +61,7 @@ fuzz: ## fuzz everything that parses, FUZZTIME each (default 30s); ONLY=<FuzzTar
 
 build: ## build the daemon into bin/
 	@tools/need go
-	@go build -trimpath -o bin/walbridge ./cmd/walbridge
+	@go build -o bin/walbridge ./cmd/walbridge
 
 agent: ## build walbridge-agent.jar, without its tests
 	@tools/need java javac mvn
