@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,16 @@ func configCommand() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok, broker %d of cluster %s, %d zones, quorum %d\n", args[0], c.BrokerID,
 				c.ClusterID, len(c.Zones), c.Quorum)
 			return nil
+		},
+	})
+	c.AddCommand(&cobra.Command{
+		Use:     "reference",
+		Short:   "Print what every key of the configuration means, as Markdown",
+		Example: "  walbridge config reference | less",
+		Args:    exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), config.Reference())
+			return err
 		},
 	})
 	return c

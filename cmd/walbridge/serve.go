@@ -81,7 +81,7 @@ func serve(ctx context.Context, c *config.Config) error {
 			ReadTimeout: time.Duration(c.Timeouts.Read), MaxLateBytes: int64(c.Limits.LateBytes),
 		},
 		Combine: combine.Options{
-			Lanes: c.Combine.Lanes, Linger: time.Duration(*c.Combine.Linger), MaxFrameBytes: int64(c.Combine.FrameBytes),
+			Lanes: c.Combine.Lanes, Linger: time.Duration(c.Combine.Linger), MaxFrameBytes: int64(c.Combine.FrameBytes),
 			MaxCopyBytes: int64(c.Limits.CopyBytes), FrameTimeout: time.Duration(c.Timeouts.Copy),
 			// A quorum decides within the zones' timeout; only a stuck one needs this.
 			AttemptTimeout: time.Duration(c.Timeouts.Zone) * 3 / 2,
@@ -122,9 +122,7 @@ func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, regis
 			b = &lateZone{open: open}
 		}
 		zones = append(zones, quorum.Zone{Name: z.Name, Bucket: metered.Wrap(b, z.Name, registry)})
-		if u, err := url.Parse(z.URL); err == nil {
-			urls[z.Name] = u.Redacted()
-		}
+		urls[z.Name] = config.Redact(z.URL)
 	}
 	if opened < c.Quorum {
 		for _, z := range zones {

@@ -23,11 +23,11 @@ limits:
 `
 
 func TestParse(t *testing.T) {
-	c, err := Parse("w.yaml", []byte(valid))
+	c, err := Parse("w.yaml", []byte(valid), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Quorum != 2 || c.LocalZone != "a" || *c.Combine.Linger != 0 || c.Limits.CopyBytes != 8<<20 || c.BrokerID != 1 {
+	if c.Quorum != 2 || c.LocalZone != "a" || c.Combine.Linger != 0 || c.Limits.CopyBytes != 8<<20 || c.BrokerID != 1 {
 		t.Errorf("got %+v", c)
 	}
 	if c.Timeouts.Zone != Duration(2*time.Second) || c.Combine.Appends != 1 {
@@ -57,6 +57,24 @@ func TestParseRefuses(t *testing.T) {
 		{"local zone", "broker_id: 1", "broker_id: 1\nlocal_zone: z", []string{"w.yaml:3:13", "local_zone", "one of the zones"}},
 		{"listen", "unix:///tmp/w.sock", "unix:w.sock", []string{"w.yaml:3:9", "listen", "unix:///absolute/path"}},
 		{"listen off loopback", "unix:///tmp/w.sock", "tcp://0.0.0.0:1", []string{"w.yaml:3:9", "loopback"}},
+		{"listen without a port", "unix:///tmp/w.sock", "tcp://127.0.0.1", []string{"w.yaml:3:9", "tcp://host:port"}},
+		{"half of TLS", "unix:///tmp/w.sock", "tcp://0.0.0.0:1\ntls: {certificate: c.pem, key: k.pem}",
+			[]string{"tls.client_ca is missing", "go together"}},
+		{"TLS on a socket", "broker_id: 1", "broker_id: 1\ntls: {certificate: c.pem, key: k, client_ca: a}",
+			[]string{"w.yaml:3:20", "unix socket"}},
+		{"socket for everyone", "broker_id: 1", "broker_id: 1\nsocket: {mode: 0666}", []string{"w.yaml:3:16", "0666", "others"}},
+		{"socket mode in letters", "broker_id: 1", "broker_id: 1\nsocket: {mode: rw}", []string{"w.yaml:3:16", "octal"}},
+		{"admin over TCP", "broker_id: 1", "broker_id: 1\nadmin_listen: tcp://127.0.0.1:1", []string{"w.yaml:3:15", "unix:"}},
+		{"old writers", "broker_id: 1", "broker_id: 1\npool: {max_item_age: 2h}",
+			[]string{"w.yaml:3:22", "pool.max_item_age", "lifecycle.grace_window, 1h"}},
+		{"short grace", "broker_id: 1", "broker_id: 1\nlifecycle: {grace_window: 5m}",
+			[]string{"w.yaml:3:27", "lifecycle.grace_window", "at least 6m"}},
+		{"retention below grace", "broker_id: 1", "broker_id: 1\nlifecycle: {retention: 5m}",
+			[]string{"w.yaml:3:24", "lifecycle.retention", "at least lifecycle.grace_window"}},
+		{"sample", "broker_id: 1", "broker_id: 1\ntracing: {sample: 2}", []string{"w.yaml:3:19", "tracing.sample", "0 to 1"}},
+		{"trace endpoint", "broker_id: 1", "broker_id: 1\ntracing: {endpoint: collector}",
+			[]string{"w.yaml:3:21", "tracing.endpoint", "http://host:port"}},
+		{"log level", "broker_id: 1", "broker_id: 1\nlog: {level: loud}", []string{"w.yaml:3:14", "log.level", "debug, info"}},
 		{"not yaml", "zones:", "zones: [", []string{"w.yaml"}},
 		{"limits contradict", "copy_bytes: 8MiB", "copy_bytes: 512MiB", []string{"limits.inflight_bytes", "limits.copy_bytes"}},
 	} {
@@ -65,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 			if text == valid {
 				t.Fatal("the case changes nothing")
 			}
-			_, err := Parse("w.yaml", []byte(text))
+			_, err := Parse("w.yaml", []byte(text), nil)
 			if err == nil {
 				t.Fatal("accepted")
 			}

@@ -66,3 +66,19 @@ func (s Bytes) String() string {
 func wrong(node ast.Node, format string, args ...any) error {
 	return &yaml.SyntaxError{Message: fmt.Sprintf(format, args...), Token: node.GetToken()}
 }
+
+// Mode is a file mode, written in octal digits.
+type Mode uint32
+
+// UnmarshalYAML reads the scalar as it is written: 0660 and "0660" are the same.
+func (m *Mode) UnmarshalYAML(node ast.Node) error {
+	text := node.GetToken().Value
+	v, err := strconv.ParseUint(text, 8, 32)
+	if err != nil {
+		return wrong(node, "%q is not a file mode: write octal digits, such as \"0660\"", text)
+	}
+	*m = Mode(v)
+	return nil
+}
+
+func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }

@@ -1,0 +1,62 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Load reads and checks the file, with the secrets that the environment has instead of it. The error names file, line
+// and column.
+func Load(path string) (*Config, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	return Parse(path, b, os.Environ())
+}
+
+// Parse is Load of a file's content and an environment.
+func Parse(path string, b []byte, environ []string) (*Config, error) {
+	file, err := parser.ParseBytes(b, 0)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	c := Config{BrokerID: -1}
+	if err := yaml.Unmarshal([]byte(defaults()), &c); err != nil {
+		return nil, fmt.Errorf("the defaults: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
+		return nil, located(path, err)
+	}
+	if err := c.fromEnvironment(environ); err != nil {
+		return nil, err
+	}
+	if c.Quorum == 0 {
+		c.Quorum = len(c.Zones)/2 + 1
+	}
+	if c.LocalZone == "" && len(c.Zones) > 0 {
+		c.LocalZone = c.Zones[0].Name
+	}
+	ck := check{path: path, file: file}
+	ck.config(&c)
+	if ck.err != nil {
+		return nil, ck.err
+	}
+	return &c, nil
+}
+
+// located puts file, line and column before what the YAML library found, and the lines around it below.
+func located(path string, err error) error {
+	var at yaml.Error
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	pos := at.GetToken().Position
+	_, source, _ := strings.Cut(at.FormatError(false, true), "\n")
+	return fmt.Errorf("%s:%d:%d: %s\n%s", path, pos.Line, pos.Column, at.GetMessage(), source)
+}
