@@ -17,7 +17,7 @@ public final class Agent {
     /** Called by the JVM, before the broker's main. */
     public static void premain(String arguments, Instrumentation instrumentation) {
         if (isBroker(System.getProperty("sun.java.command", "")) && INSTALLED.compareAndSet(false, true)) {
-            instrumentation.addTransformer(new ReplicaManagerTransformer());
+            instrumentation.addTransformer(new BrokerTransformer());
         }
     }
 

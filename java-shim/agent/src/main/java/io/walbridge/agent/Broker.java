@@ -13,6 +13,9 @@ interface Broker {
     /** The KRaft epoch of this broker's registration; -1 before it has registered. */
     long epoch();
 
+    /** Grows whenever what is led may have changed, but for a log that moves to another directory. */
+    long leadershipVersion();
+
     /** The partitions that this broker leads now and whose log is online. */
     List<LedPartition> led();
 

@@ -5,11 +5,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What the woven class calls: public, since the calls come from Kafka's own packages. */
 public final class BrokerEvents {
@@ -18,6 +21,10 @@ public final class BrokerEvents {
     private static final Duration STOP = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokerEvents.class);
+
+    private static final AtomicLong DELTAS_APPLIED = new AtomicLong();
+    /** By kafka.cluster.Partition, which is equal to another of the same name. */
+    private static final Map<Object, Runnable> APPEND_LISTENERS = new ConcurrentHashMap<>();
 
     private static FutureTask<Optional<DataPath>> started;
 
@@ -29,6 +36,31 @@ public final class BrokerEvents {
         Thread thread = new Thread(started, "walbridge-start");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** The broker has taken over a change of the cluster's metadata. On its metadata thread, which must not wait. */
+    public static void deltaApplied() {
+        DELTAS_APPLIED.incrementAndGet();
+    }
+
+    /** Records were appended to a partition that this broker leads. On the thread of a request, which must not wait. */
+    public static void appended(Object partition) {
+        Runnable listener = APPEND_LISTENERS.get(partition);
+        if (listener != null) {
+            listener.run();
+        }
+    }
+
+    static void onAppend(Object partition, Runnable listener) {
+        APPEND_LISTENERS.put(partition, listener);
+    }
+
+    static void removeOnAppend(Object partition, Runnable listener) {
+        APPEND_LISTENERS.remove(partition, listener);
+    }
+
+    static long deltasApplied() {
+        return DELTAS_APPLIED.get();
     }
 
     private static Optional<DataPath> start(Object replicaManager) {

@@ -51,6 +51,13 @@ final class HookResolver {
         }
     }
 
+    /** Checks that the class has a method of the name, whatever its parameters. */
+    void anyMethod(Class<?> owner, String name) throws HookMismatchException {
+        if (Arrays.stream(owner.getDeclaredMethods()).noneMatch(method -> method.getName().equals(name))) {
+            throw new HookMismatchException(owner.getName() + "." + name, new NoSuchMethodException("of any signature"));
+        }
+    }
+
     /** A field of the class, whose type is the given one or narrower. */
     MethodHandle getter(Class<?> owner, String name, Class<?> type) throws HookMismatchException {
         String hook = owner.getName() + "." + name + ": " + type.getTypeName();

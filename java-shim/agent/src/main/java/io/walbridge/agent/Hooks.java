@@ -13,8 +13,12 @@ import java.util.NavigableMap;
  * started: either this Kafka has every hook with the signature given here, or the data path stays off.
  */
 final class Hooks {
-    /** The class whose constructor and shutdown are woven. */
     static final String REPLICA_MANAGER = "kafka.server.ReplicaManager";
+    static final String PARTITION = "kafka.cluster.Partition";
+    /** What is woven, besides the constructor of ReplicaManager. */
+    static final String APPLY_DELTA = "applyDelta";
+    static final String SHUTDOWN = "shutdown";
+    static final String APPEND = "appendRecordsToLeader";
 
     private final MethodHandle config;
     final MethodHandle brokerEpochSupplier;
@@ -64,9 +68,11 @@ final class Hooks {
         config = find.method(replicaManager, "config", AbstractConfig.class);
         brokerEpochSupplier = find.method(replicaManager, "brokerEpochSupplier", function);
         leaderPartitionsIterator = find.method(replicaManager, "leaderPartitionsIterator", iterator);
-        find.method(replicaManager, "shutdown", void.class, boolean.class);
+        find.anyMethod(replicaManager, APPLY_DELTA);
+        find.anyMethod(replicaManager, SHUTDOWN);
 
-        Class<?> partition = find.type("kafka.cluster.Partition");
+        Class<?> partition = find.type(PARTITION);
+        find.anyMethod(partition, APPEND);
         topicPartition = find.method(partition, "topicPartition", TopicPartition.class);
         topicId = find.method(partition, "topicId", option);
         isLeader = find.method(partition, "isLeader", boolean.class);

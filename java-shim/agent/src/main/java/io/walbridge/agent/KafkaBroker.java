@@ -44,6 +44,11 @@ final class KafkaBroker implements Broker {
     }
 
     @Override
+    public long leadershipVersion() {
+        return BrokerEvents.deltasApplied();
+    }
+
+    @Override
     public List<LedPartition> led() {
         try {
             List<LedPartition> led = new ArrayList<>();

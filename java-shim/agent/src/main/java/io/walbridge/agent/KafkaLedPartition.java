@@ -90,6 +90,16 @@ final class KafkaLedPartition implements LedPartition {
     }
 
     @Override
+    public void onAppend(Runnable listener) {
+        BrokerEvents.onAppend(partition, listener);
+    }
+
+    @Override
+    public void removeOnAppend(Runnable listener) {
+        BrokerEvents.removeOnAppend(partition, listener);
+    }
+
+    @Override
     @SuppressWarnings("unchecked")
     public NavigableMap<Integer, Long> lineage() {
         try {

@@ -35,6 +35,12 @@ interface LedPartition {
      */
     ByteBuffer read(long offset, int maxBytes) throws IOException;
 
+    /** Has listener called after every append, on the thread that appends; there is one listener of a partition. */
+    void onAppend(Runnable listener);
+
+    /** Ends that, if listener is still the one. */
+    void removeOnAppend(Runnable listener);
+
     /** The start offset of every leader epoch of the log. */
     NavigableMap<Integer, Long> lineage();
 

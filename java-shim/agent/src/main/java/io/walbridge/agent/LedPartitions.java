@@ -24,6 +24,7 @@ final class LedPartitions {
 
     private final Broker broker;
     private final TopicSelection selection;
+    private final Growth growth;
     private final Map<String, String> refused = new HashMap<>();
     private final Map<TopicIdPartition, StoredEnd> remembered = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -33,12 +34,14 @@ final class LedPartitions {
             return size() > MAX_REMEMBERED;
         }
     };
+    private long seen = -1;
     private Map<TopicIdPartition, WalPartition> uploads = Map.of();
     private volatile List<WalPartition> current = List.of();
 
-    LedPartitions(Broker broker, TopicSelection selection) {
+    LedPartitions(Broker broker, TopicSelection selection, Growth growth) {
         this.broker = broker;
         this.selection = selection;
+        this.growth = growth;
     }
 
     /** The uploads as of the last refresh, in no particular order. */
@@ -46,8 +49,16 @@ final class LedPartitions {
         return current;
     }
 
+    /** Asks the broker what it leads now, if that may have changed since the last time. */
+    void refreshIfChanged() {
+        if (broker.leadershipVersion() != seen) {
+            refresh();
+        }
+    }
+
     /** Asks the broker what it leads now. */
     void refresh() {
+        long version = broker.leadershipVersion();
         Map<TopicIdPartition, WalPartition> before = uploads;
         Map<TopicIdPartition, WalPartition> now = new HashMap<>();
         for (LedPartition led : broker.led()) {
@@ -60,12 +71,16 @@ final class LedPartitions {
             }
         }
         before.forEach((id, upload) -> {
+            if (now.get(id) != upload) {
+                upload.end();
+            }
             if (!now.containsKey(id)) {
                 remembered.put(id, upload.storedEnd());
             }
         });
         uploads = now;
         current = List.copyOf(now.values());
+        seen = version;
     }
 
     /** Goes on where an earlier upload of the partition got to, as far as the log still holds that; else from its start. */
@@ -76,7 +91,12 @@ final class LedPartitions {
         if (stored != null) {
             start = stored.within(lineage, start, led.logEndOffset());
         }
-        return led.stillLed() ? new WalPartition(led, lineage, start) : null;
+        if (!led.stillLed()) {
+            return null;
+        }
+        WalPartition upload = new WalPartition(led, lineage, growth, start);
+        upload.begin();
+        return upload;
     }
 
     private boolean selected(LedPartition led) {

@@ -5,40 +5,48 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Watches what this broker leads and how far the logs have grown, and starts an {@link RLMWalTask} where there is
- * something to read and room for it. One thread that compares two numbers per partition costs far less than a timer per
- * partition: partitions that grew lately are looked at every millisecond, all of them every ten.
+ * Starts an {@link RLMWalTask} for every partition that has something to read, as soon as there is room for it. It
+ * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks
+ * every millisecond at those that have grown.
  */
 final class PartitionScanner implements Runnable {
-    private static final Duration BUSY_SCAN = Duration.ofMillis(1);
-    private static final Duration FULL_SCAN = Duration.ofMillis(10);
-    private static final Duration LEADERSHIP_SCAN = Duration.ofMillis(100);
-    private static final Duration BUSY_FOR = Duration.ofMillis(100);
+    private static final Duration BUSY = Duration.ofMillis(1);
+    /** While there is something to read and it cannot be read: no room, or a partition at rest. */
+    private static final Duration BLOCKED = Duration.ofMillis(10);
+    /** How late a change of leadership may be noticed. */
+    private static final Duration IDLE = Duration.ofMillis(100);
+    private static final Duration BUSY_FOR = Duration.ofMillis(50);
+    /** For what no append and no change of leadership announces: a log in another directory, a topic now compacted. */
+    private static final Duration REFRESH = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(PartitionScanner.class);
 
     private final LedPartitions partitions;
+    private final Growth growth;
     private final BlockingQueue<WalSection> queue;
     private final Backlog backlog;
     private final Executor readers;
     private final LogThrottle throttle;
     private final CountDownLatch stopped = new CountDownLatch(1);
-    /** Partitions that grew lately, and until when that counts. */
-    private final Map<WalPartition, Long> busy = new HashMap<>();
-    private int cursor;
+    /** The partitions with something to read, those first that have waited longest. */
+    private final Set<WalPartition> unread = new LinkedHashSet<>();
+    private long nextRefresh = System.nanoTime();
+    private long lastRead = nextRefresh;
 
-    PartitionScanner(LedPartitions partitions, BlockingQueue<WalSection> queue, Backlog backlog, Executor readers,
-                     LogThrottle throttle) {
+    PartitionScanner(LedPartitions partitions, Growth growth, BlockingQueue<WalSection> queue, Backlog backlog,
+                     Executor readers, LogThrottle throttle) {
         this.partitions = partitions;
+        this.growth = growth;
         this.queue = queue;
         this.backlog = backlog;
         this.readers = readers;
@@ -52,48 +60,50 @@ final class PartitionScanner implements Runnable {
 
     @Override
     public void run() {
-        long nextLeadershipScan = System.nanoTime();
-        long nextFullScan = nextLeadershipScan;
         try {
             do {
-                long now = System.nanoTime();
+                if (unread.isEmpty()) {
+                    growth.await(IDLE);
+                }
                 try {
-                    if (now - nextLeadershipScan >= 0) {
-                        nextLeadershipScan = now + LEADERSHIP_SCAN.toNanos();
-                        partitions.refresh();
-                    }
-                    if (now - nextFullScan >= 0) {
-                        nextFullScan = now + FULL_SCAN.toNanos();
-                        busy.values().removeIf(until -> now - until >= 0);
-                        scan(partitions.current(), now);
-                    } else {
-                        scan(List.copyOf(busy.keySet()), now);
-                    }
+                    scan(System.nanoTime());
                 } catch (RuntimeException | Error e) {
                     if (throttle.allows(PartitionScanner.class)) {
                         LOG.warn("Cannot look for what to store in the WAL; trying again", e);
                     }
                 }
-            } while (!stopped.await((busy.isEmpty() ? FULL_SCAN : BUSY_SCAN).toNanos(), TimeUnit.NANOSECONDS));
+            } while (!stopped.await(pause().toNanos(), TimeUnit.NANOSECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Begins after the partition that found no room the last time, so that all of them get their turn. */
-    private void scan(List<WalPartition> candidates, long now) {
-        int count = candidates.size();
-        for (int i = 0; i < count; i++) {
-            WalPartition partition = candidates.get((cursor + i) % count);
+    private Duration pause() {
+        return unread.isEmpty() || System.nanoTime() - lastRead < BUSY_FOR.toNanos() ? BUSY : BLOCKED;
+    }
+
+    private void scan(long now) {
+        if (now - nextRefresh >= 0) {
+            nextRefresh = now + REFRESH.toNanos();
+            partitions.refresh();
+        } else {
+            partitions.refreshIfChanged();
+        }
+        growth.drainTo(unread);
+        unread.removeIf(partition -> !partition.hasUnread());
+        List<WalPartition> submitted = new ArrayList<>();
+        for (WalPartition partition : unread) {
+            if (queue.remainingCapacity() == 0 || !backlog.hasRoom(RLMWalTask.READ_BYTES)) {
+                break;
+            }
             if (partition.readable(now)) {
-                if (queue.remainingCapacity() == 0 || !backlog.hasRoom(RLMWalTask.READ_BYTES)) {
-                    cursor = (cursor + i) % count;
-                    return;
-                }
-                busy.put(partition, now + BUSY_FOR.toNanos());
+                submitted.add(partition);
                 partition.readerSubmitted();
                 readers.execute(new RLMWalTask(partition, queue, backlog, throttle));
+                lastRead = now;
             }
         }
+        submitted.forEach(unread::remove);
+        unread.addAll(submitted);
     }
 }

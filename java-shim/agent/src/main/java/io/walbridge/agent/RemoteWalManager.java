@@ -37,7 +37,8 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
     private final CopyMetrics metrics = new CopyMetrics();
     private final PartitionScanner scanner;
     private final ExecutorService readers;
-    private final List<Thread> threads = new ArrayList<>();
+    private final Thread scannerThread;
+    private final List<Thread> combiners = new ArrayList<>();
 
     /** Starts nothing yet. The storage manager is configured already, and closed by {@link #close}. */
     RemoteWalManager(RemoteWalManagerConfig config, Broker broker, RemoteWalStorageManager storage) {
@@ -45,22 +46,24 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
         BlockingQueue<WalSection> queue =
                 new ArrayBlockingQueue<>(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
         LogThrottle throttle = new LogThrottle(LOG_PERIOD);
-        partitions = new LedPartitions(broker, new TopicSelection(config.topics()));
+        Growth growth = new Growth();
+        partitions = new LedPartitions(broker, new TopicSelection(config.topics()), growth);
         backlog = new Backlog(config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES));
         readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
                 threadFactory("walbridge-wal-task-"));
-        scanner = new PartitionScanner(partitions, queue, backlog, readers, throttle);
-        threads.add(threadFactory("walbridge-scanner-").newThread(scanner));
+        scanner = new PartitionScanner(partitions, growth, queue, backlog, readers, throttle);
+        scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
         CombinedCopy copy = new CombinedCopy(broker, storage);
-        ThreadFactory combiners = threadFactory("walbridge-combiner-");
+        ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");
         for (int i = 0; i < config.getInt(RemoteWalManagerConfig.COMBINER_THREADS); i++) {
-            threads.add(combiners.newThread(new RLMWalCombinerTask(queue, copy, backlog, metrics, throttle,
+            combiners.add(combinerFactory.newThread(new RLMWalCombinerTask(queue, copy, backlog, metrics, throttle,
                     config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES))));
         }
     }
 
     void start() {
-        threads.forEach(Thread::start);
+        combiners.forEach(Thread::start);
+        scannerThread.start();
     }
 
     /**
@@ -73,18 +76,23 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
         if (!flushed(flush)) {
             LOG.warn("The WAL lacks {} records of this broker's logs", getLagRecords());
         }
-        scanner.stop();
-        readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
-        threads.forEach(Thread::interrupt);
         long deadline = System.nanoTime() + stop.toNanos();
-        for (Thread thread : threads) {
-            thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+        scanner.stop();
+        join(scannerThread, deadline);
+        readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
+        combiners.forEach(Thread::interrupt);
+        for (Thread combiner : combiners) {
+            join(combiner, deadline);
         }
         try {
             storage.close();
         } catch (IOException | RuntimeException e) {
             LOG.warn("Cannot close {}", storage.getClass().getName(), e);
         }
+    }
+
+    private static void join(Thread thread, long deadlineNanos) throws InterruptedException {
+        thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime())));
     }
 
     private boolean flushed(Duration timeout) throws InterruptedException {

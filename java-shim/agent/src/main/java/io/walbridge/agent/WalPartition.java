@@ -13,19 +13,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class WalPartition {
     private final LedPartition led;
     private final NavigableMap<Integer, Long> lineage;
+    private final Growth growth;
+    private final Runnable onAppend = this::grew;
     private final WalEnd walEnd;
     /** The reader, until it returns, and the sections that no combiner has taken yet. */
     private final AtomicInteger pending = new AtomicInteger();
     private volatile long next;
     private volatile long restUntilNanos = System.nanoTime();
+    private volatile boolean grown;
+    private volatile boolean ended;
 
     /**
      * @param lineage the log's leader epochs up to the current one; they stay as they are while the epoch lasts
      * @param start where the upload begins: everything below is stored
      */
-    WalPartition(LedPartition led, NavigableMap<Integer, Long> lineage, long start) {
+    WalPartition(LedPartition led, NavigableMap<Integer, Long> lineage, Growth growth, long start) {
         this.led = led;
         this.lineage = lineage;
+        this.growth = growth;
         this.walEnd = new WalEnd(start);
         this.next = start;
     }
@@ -57,9 +62,37 @@ final class WalPartition {
         return Math.max(0, end - Math.max(walEnd.get(), Math.min(end, led.logStartOffset())));
     }
 
-    /** Whether there is something to read and nobody at it. */
+    void begin() {
+        led.onAppend(onAppend);
+        grew();
+    }
+
+    /** The partition is led no more, or in another epoch. What is under way ends by itself. */
+    void end() {
+        ended = true;
+        led.removeOnAppend(onAppend);
+    }
+
+    /** There is more to read. Called after every append, so it is cheap where that is known already. */
+    void grew() {
+        if (!grown) {
+            grown = true;
+            growth.add(this);
+        }
+    }
+
+    /** Whoever looks for something to read calls this first, so that no append after it goes unnoticed. */
+    void growthSeen() {
+        grown = false;
+    }
+
+    boolean hasUnread() {
+        return !ended && next < led.logEndOffset();
+    }
+
+    /** Whether nobody is reading, nothing waits for a combiner, and the partition is not at rest. */
     boolean readable(long nowNanos) {
-        return pending.get() == 0 && next < led.logEndOffset() && nowNanos - restUntilNanos >= 0;
+        return pending.get() == 0 && nowNanos - restUntilNanos >= 0;
     }
 
     void readerSubmitted() {
@@ -97,6 +130,7 @@ final class WalPartition {
     synchronized void givenUp(WalSection section, Duration rest) {
         next = Math.min(next, section.from());
         rest(rest);
+        grew();
     }
 
     /** Leaves the partition alone for a while. */

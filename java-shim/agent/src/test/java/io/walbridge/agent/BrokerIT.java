@@ -42,7 +42,7 @@ import java.util.stream.Stream;
  * The agent in a real stock broker. Runs with -Dbroker.it=VERSION, for a version that the cache of the integration
  * tests has.
  */
-@Timeout(180)
+@Timeout(600)
 class BrokerIT {
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 5_000;

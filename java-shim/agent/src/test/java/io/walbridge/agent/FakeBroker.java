@@ -12,13 +12,16 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A broker in memory, with the events that a real one sees: appends, elections, truncation, retention. */
 final class FakeBroker implements Broker {
     private final List<FakePartition> partitions = new ArrayList<>();
+    private final AtomicLong leadershipVersion = new AtomicLong();
 
     FakePartition create(String topic, int partition) {
-        FakePartition created = new FakePartition(new TopicIdPartition(Uuid.randomUuid(), partition, topic));
+        FakePartition created = new FakePartition(new TopicIdPartition(Uuid.randomUuid(), partition, topic),
+                leadershipVersion);
         partitions.add(created);
         return created;
     }
@@ -39,6 +42,11 @@ final class FakeBroker implements Broker {
     }
 
     @Override
+    public long leadershipVersion() {
+        return leadershipVersion.get();
+    }
+
+    @Override
     public List<LedPartition> led() {
         return partitions.stream().map(FakePartition::led).filter(LedPartition::stillLed).toList();
     }
@@ -54,26 +62,31 @@ final class FakeBroker implements Broker {
     /** A partition and its log. */
     static final class FakePartition {
         private final TopicIdPartition id;
+        private final AtomicLong leadershipVersion;
         private final List<Batch> log = new ArrayList<>();
         private final NavigableMap<Integer, Long> lineage = new TreeMap<>();
         private int leaderEpoch = -1;
         private boolean leader;
         private long logStart;
         private boolean compacted;
+        private Runnable onAppend;
 
-        private FakePartition(TopicIdPartition id) {
+        private FakePartition(TopicIdPartition id, AtomicLong leadershipVersion) {
             this.id = id;
+            this.leadershipVersion = leadershipVersion;
         }
 
         synchronized void lead(int epoch) {
             leaderEpoch = epoch;
             lineage.put(epoch, end());
             leader = true;
+            leadershipVersion.incrementAndGet();
         }
 
         synchronized void follow(int epoch) {
             leader = false;
             leaderEpoch = epoch;
+            leadershipVersion.incrementAndGet();
         }
 
         synchronized void compact() {
@@ -85,6 +98,9 @@ final class FakeBroker implements Broker {
             lineage.putIfAbsent(leaderEpoch, end());
             byte[] bytes = Batches.random(random, end(), leaderEpoch, maxPayload);
             log.add(new Batch(end(), end() + ByteBuffer.wrap(bytes).getInt(23), leaderEpoch, bytes));
+            if (leader && onAppend != null) {
+                onAppend.run();
+            }
         }
 
         /** Drops the last batches, as a follower does. */
@@ -163,6 +179,20 @@ final class FakeBroker implements Broker {
                     }
                 }
                 return ByteBuffer.wrap(read.toByteArray());
+            }
+        }
+
+        @Override
+        public void onAppend(Runnable listener) {
+            synchronized (partition) {
+                partition.onAppend = listener;
+            }
+        }
+
+        @Override
+        public void removeOnAppend(Runnable listener) {
+            synchronized (partition) {
+                partition.onAppend = partition.onAppend == listener ? null : partition.onAppend;
             }
         }
 

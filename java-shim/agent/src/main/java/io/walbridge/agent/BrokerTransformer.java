@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import static net.bytebuddy.matcher.ElementMatchers.isConstructor;
+import static net.bytebuddy.matcher.ElementMatchers.named;
+
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.asm.AsmVisitorWrapper;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.dynamic.scaffold.TypeValidation;
+import net.bytebuddy.pool.TypePool;
+import org.slf4j.LoggerFactory;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.security.ProtectionDomain;
+import java.util.List;
+
+/**
+ * Weaves calls of {@link BrokerEvents} into two classes of the broker, matching methods by name alone, since their
+ * parameters change between versions. What is woven in cannot throw.
+ */
+final class BrokerTransformer implements ClassFileTransformer {
+    private static final String REPLICA_MANAGER = Hooks.REPLICA_MANAGER.replace('.', '/');
+    private static final String PARTITION = Hooks.PARTITION.replace('.', '/');
+
+    @Override
+    public byte[] transform(ClassLoader loader, String className, Class<?> redefined, ProtectionDomain domain,
+                            byte[] classFile) {
+        if (!REPLICA_MANAGER.equals(className) && !PARTITION.equals(className)) {
+            return null;
+        }
+        String name = className.replace('/', '.');
+        try {
+            return woven(loader, name, classFile);
+        } catch (RuntimeException | Error e) {
+            LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: cannot weave {}", name, e);
+            return null;
+        }
+    }
+
+    private static byte[] woven(ClassLoader loader, String name, byte[] classFile) {
+        ClassFileLocator locator = new ClassFileLocator.Compound(ClassFileLocator.Simple.of(name, classFile),
+                ClassFileLocator.ForClassLoader.of(loader),
+                ClassFileLocator.ForClassLoader.of(BrokerTransformer.class.getClassLoader()));
+        TypeDescription type = TypePool.Default.of(locator).describe(name).resolve();
+        List<AsmVisitorWrapper> advice = name.equals(Hooks.PARTITION)
+                ? List.of(Advice.to(Appended.class, locator).on(named(Hooks.APPEND)))
+                : List.of(Advice.to(Created.class, locator).on(isConstructor()),
+                        Advice.to(DeltaApplied.class, locator).on(named(Hooks.APPLY_DELTA)),
+                        Advice.to(ShuttingDown.class, locator).on(named(Hooks.SHUTDOWN)));
+        return new ByteBuddy().with(TypeValidation.DISABLED).redefine(type, locator)
+                .visit(new AsmVisitorWrapper.Compound(advice)).make().getBytes();
+    }
+
+    /** Advice: its body is copied into the constructors of ReplicaManager. */
+    static final class Created {
+        private Created() {}
+
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object replicaManager) {
+            BrokerEvents.created(replicaManager);
+        }
+    }
+
+    /** Advice: its body is copied into ReplicaManager.applyDelta. */
+    static final class DeltaApplied {
+        private DeltaApplied() {}
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit() {
+            BrokerEvents.deltaApplied();
+        }
+    }
+
+    /** Advice: its body is copied into ReplicaManager.shutdown. */
+    static final class ShuttingDown {
+        private ShuttingDown() {}
+
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static void enter() {
+            BrokerEvents.shuttingDown();
+        }
+    }
+
+    /** Advice: its body is copied into Partition.appendRecordsToLeader. */
+    static final class Appended {
+        private Appended() {}
+
+        @Advice.OnMethodExit(suppress = Throwable.class)
+        static void exit(@Advice.This Object partition) {
+            BrokerEvents.appended(partition);
+        }
+    }
+}

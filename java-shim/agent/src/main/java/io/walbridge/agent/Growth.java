@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.walbridge.agent;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The partitions whose logs have grown, from the threads that append to the one that reads. Appending threads never
+ * wait here. Holds each partition about once, see {@link WalPartition#grew}.
+ */
+final class Growth {
+    private final Queue<WalPartition> grown = new ConcurrentLinkedQueue<>();
+    private volatile Thread waiting;
+
+    void add(WalPartition partition) {
+        grown.add(partition);
+        LockSupport.unpark(waiting);
+    }
+
+    /** Moves what has grown since the last time. */
+    void drainTo(Collection<WalPartition> partitions) {
+        for (WalPartition partition = grown.poll(); partition != null; partition = grown.poll()) {
+            partition.growthSeen();
+            partitions.add(partition);
+        }
+    }
+
+    /** Waits until something has grown, or for the time, or for no reason. For one thread. */
+    void await(Duration atMost) {
+        waiting = Thread.currentThread();
+        if (grown.isEmpty()) {
+            LockSupport.parkNanos(this, atMost.toNanos());
+        }
+        waiting = null;
+    }
+}
