@@ -13,8 +13,6 @@ import (
 const (
 	// patience bounds an operation whose ctx has no deadline.
 	patience = time.Minute
-	// shortestAttempt is what an attempt gets even where half of the time left is less.
-	shortestAttempt = 50 * time.Millisecond
 
 	shortestWait = 10 * time.Millisecond
 	longestWait  = time.Second
@@ -30,8 +28,8 @@ func (b *Bucket) do(ctx context.Context, op func(context.Context) error) error {
 	defer cancel()
 	var renewed bool
 	wait := shortestWait
-	for {
-		c, err := b.attempt(ctx, op)
+	for first := true; ; first = false {
+		c, err := b.attempt(ctx, first, op)
 		if err == nil {
 			return nil
 		}
@@ -61,15 +59,19 @@ func (b *Bucket) do(ctx context.Context, op func(context.Context) error) error {
 	}
 }
 
-// attempt calls op with half of the time that is left, and returns the credentials it went with. It asks for them
-// itself, since the SDK drops the chain of an error that comes from there.
-func (b *Bucket) attempt(ctx context.Context, op func(context.Context) error) (aws.Credentials, error) {
+// attempt calls op and returns the credentials it went with. It asks for them itself, since the SDK drops the chain of an
+// error that comes from there. The first attempt gets half of the time, so that one that hangs leaves as much to another;
+// that one gets the rest, since a store that is slow is not helped by being asked more often.
+func (b *Bucket) attempt(ctx context.Context, first bool, op func(context.Context) error) (aws.Credentials, error) {
 	c, err := b.credentials.Retrieve(ctx)
 	if err != nil {
 		return c, err
 	}
-	deadline, _ := ctx.Deadline()
-	ctx, cancel := context.WithTimeout(ctx, max(time.Until(deadline)/2, shortestAttempt))
-	defer cancel()
+	if first {
+		deadline, _ := ctx.Deadline()
+		half, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+		ctx = half
+	}
 	return c, op(ctx)
 }

@@ -123,7 +123,7 @@ func TestDoUntilTheDeadline(t *testing.T) {
 	}{
 		"fails":     {func(context.Context) error { return answered(500, "InternalError") }, 6, 14},
 		"throttles": {func(context.Context) error { return answered(503, "SlowDown") }, 4, 9},
-		"hangs":     {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 3, 8},
+		"hangs":     {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 2, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			trying(t, func(t *testing.T, b *Bucket) {

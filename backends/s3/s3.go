@@ -5,8 +5,8 @@
 // verifies; Create touches nothing. S3 Express can append, but an append takes as long as a PUT, and other servers
 // ignore its header and overwrite the object; so there is one Append an object.
 //
-// Retries. An operation is tried again, under the same name and with the same bytes, until its ctx ends; an attempt gets
-// half of the time that is left, so that one that hangs leaves room for the next. The SDK retries nothing. Where a store
+// Retries. An operation is tried again, under the same name and with the same bytes, until its ctx ends; the first
+// attempt gets half of the time, so that one that hangs leaves room for another. The SDK retries nothing. Where a store
 // says that the object exists, a token in its metadata tells whether an earlier attempt, whose answer was lost, made it.
 //
 // Warmth. There is no writer to open ahead of time. What can be ready before the first byte comes is kept ready in the

@@ -55,7 +55,8 @@ func Install(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Start starts a server with the buckets, whose objects are files below dir. It returns when the server answers.
+// Start starts a server whose buckets are directories in dir, those named among them, and whose objects are files. It
+// returns when the server answers.
 func Start(ctx context.Context, dir string, buckets ...string) (*Server, error) {
 	path, err := Install(ctx)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Server) start(ctx context.Context, path string) error {
 	s.url = "http://" + address
 	s.process, err = process.Start(process.Spec{
 		Name: "versitygw", Path: path,
-		Args: []string{"--port", address, "--region", Region, "--quiet", "--keep-alive", "posix", s.root()},
+		Args: []string{"--port", address, "--region", Region, "--quiet", "--keep-alive", "posix", s.dir},
 		Env:  []string{"ROOT_ACCESS_KEY=" + AccessKey, "ROOT_SECRET_KEY=" + SecretKey},
 		Log:  filepath.Join(s.dir, "versitygw.log"),
 	})
@@ -115,13 +116,11 @@ func (s *Server) answers(ctx context.Context) error {
 	return answer.Body.Close()
 }
 
-func (s *Server) root() string { return filepath.Join(s.dir, "buckets") }
-
 // URL is the endpoint.
 func (s *Server) URL() string { return s.url }
 
 // BucketDir is the directory of a bucket: an object is the file of its key.
-func (s *Server) BucketDir(bucket string) string { return filepath.Join(s.root(), bucket) }
+func (s *Server) BucketDir(bucket string) string { return filepath.Join(s.dir, bucket) }
 
 // Environment is what a client's process needs to find the server's user.
 func Environment() []string {

@@ -58,6 +58,8 @@ type Options struct {
 	Skew time.Duration
 	// Latency is how long each operation takes, by name.
 	Latency map[string]time.Duration
+	// Observe is told of every request that was answered, and when it came and was answered.
+	Observe func(op string, came, answered time.Time)
 	// Complain gets what is wrong with a request; testing.T.Errorf is one. Default: nobody.
 	Complain func(format string, args ...any)
 }
@@ -184,6 +186,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
 	w.Header().Set("X-Amz-Request-Id", fmt.Sprintf("%016d", s.last.Add(1)))
 	q := s.parse(r)
+	if came := time.Now(); s.options.Observe != nil {
+		defer func() { s.options.Observe(q.op, came, time.Now()) }()
+	}
 	fault := s.begin(q.op)
 	if !s.pass(w, r, q, fault) {
 		return
