@@ -82,14 +82,3 @@ func TestAssembleRefuses(t *testing.T) {
 		})
 	}
 }
-
-func TestInflight(t *testing.T) {
-	f := inflight{max: 10}
-	if !f.reserve(10) || f.reserve(1) {
-		t.Error("ten bytes and no more fit")
-	}
-	f.release(4)
-	if f.reserve(5) || !f.reserve(4) || f.used() != 10 {
-		t.Errorf("after a release: %d in use", f.used())
-	}
-}

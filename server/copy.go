@@ -18,7 +18,9 @@ type copyStream = grpc.ClientStreamingServer[walbridgev1.CopyLogSegmentDataReque
 func (s *Service) CopyLogSegmentData(stream copyStream) error {
 	ctx, cancel := context.WithTimeout(stream.Context(), s.opts.CopyTimeout)
 	defer cancel()
-	response, err := s.copy(ctx, stream)
+	ctx, evict := context.WithCancelCause(ctx)
+	defer evict(nil)
+	response, err := s.copy(ctx, stream, evict)
 	if err != nil {
 		s.copiesFailed.Add(1)
 		return toStatus(err)
@@ -26,11 +28,11 @@ func (s *Service) CopyLogSegmentData(stream copyStream) error {
 	return stream.SendAndClose(response)
 }
 
-func (s *Service) copy(ctx context.Context, stream copyStream) (*walbridgev1.CopyLogSegmentDataResponse, error) {
+func (s *Service) copy(ctx context.Context, stream copyStream, evict func(error)) (*walbridgev1.CopyLogSegmentDataResponse, error) {
 	in := make(chan received, 1)
 	// Recv knows no deadline but the client's, so that it has a goroutine of its own. It ends with the stream, at the
 	// latest when this method returns, and gives back what it reserved if nobody takes it.
-	go func() { in <- s.receive(stream) }()
+	go func() { in <- s.receive(stream, evict) }()
 	var r received
 	select {
 	case r = <-in:
@@ -42,6 +44,7 @@ func (s *Service) copy(ctx context.Context, stream copyStream) (*walbridgev1.Cop
 	if r.err != nil {
 		return nil, r.err
 	}
+	s.inflight.arrive(r.reserved)
 	result, err := s.opts.Copier.Copy(ctx, r.sections)
 	if err != nil {
 		return nil, err
@@ -61,11 +64,11 @@ func (s *Service) copy(ctx context.Context, stream copyStream) (*walbridgev1.Cop
 type received struct {
 	id       []byte
 	sections []frame.Section
-	reserved int64
+	reserved *reservation
 	err      error
 }
 
-func (s *Service) receive(stream copyStream) (r received) {
+func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
 	first, _, err := receiveNext(stream)
 	if err != nil {
 		r.err = err
@@ -77,11 +80,12 @@ func (s *Service) receive(stream copyStream) (r received) {
 		r.err = err
 		return r
 	}
-	if !s.inflight.reserve(size) {
+	r.reserved = s.inflight.reserve(connectionOf(stream.Context()), size, evict)
+	if r.reserved == nil {
 		r.err = fmt.Errorf("%w: %d of %d bytes in use, the copy has %d", errFull, s.inflight.used(), s.inflight.max, size)
 		return r
 	}
-	r.reserved, r.id = size, header.GetCombinedSegmentId()
+	r.id = header.GetCombinedSegmentId()
 	a := newAssembler(header.GetEntries())
 	for {
 		m, pieces, err := receiveNext(stream)

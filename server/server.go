@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,13 +27,6 @@ import (
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 	"github.com/walbridge/walbridge/server/combine"
 	"github.com/walbridge/walbridge/server/frame"
-)
-
-// Limits of one connection and one message. A header with 20,000 entries fits into a message.
-const (
-	maxMessageBytes = 8 << 20
-	maxStreams      = 1000
-	windowBytes     = 4 << 20
 )
 
 // Copier makes sections durable; a *combine.Combiner.
@@ -67,8 +61,10 @@ type Options struct {
 	MaxInflightBytes, MaxCopyBytes int64
 	// CopyTimeout bounds a copy from its header to its answer.
 	CopyTimeout time.Duration
-	Logger      *slog.Logger
-	Registerer  prometheus.Registerer
+	// GRPC are further options of the gRPC server: credentials, tracing.
+	GRPC       []grpc.ServerOption
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
 }
 
 // Service implements walbridge.v1.WalService.
@@ -76,7 +72,7 @@ type Service struct {
 	walbridgev1.UnimplementedWalServiceServer
 	opts         Options
 	started      time.Time
-	inflight     inflight
+	inflight     *inflight
 	copiesFailed atomic.Uint64
 	listing      chan struct{}
 }
@@ -84,7 +80,7 @@ type Service struct {
 // New returns the service; it starts nothing.
 func New(opts Options) *Service {
 	s := &Service{
-		opts: opts, started: time.Now(), inflight: inflight{max: opts.MaxInflightBytes}, listing: make(chan struct{}, 1),
+		opts: opts, started: time.Now(), inflight: newInflight(opts.MaxInflightBytes), listing: make(chan struct{}, 1),
 	}
 	opts.Registerer.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -109,20 +105,26 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 		s.opts.Logger.DebugContext(ctx, msg, fields...)
 	})
 	finished := logging.WithLogOnEvents(logging.FinishCall)
-	g := grpc.NewServer(
+	options := append(slices.Clone(s.opts.GRPC),
+		grpc.StatsHandler(connections{}),
+		grpc.InTapHandle(admit),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InitialWindowSize(windowBytes),
-		grpc.InitialConnWindowSize(4*windowBytes),
+		grpc.InitialConnWindowSize(16*windowBytes),
+		grpc.SharedWriteBuffer(true),
 		grpc.ConnectionTimeout(5*time.Second),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: idleTimeout, Time: time.Minute, Timeout: 20 * time.Second,
+		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), logging.UnaryServerInterceptor(log, finished),
 			recovery.UnaryServerInterceptor(panicked)),
 		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), logging.StreamServerInterceptor(log, finished),
-			recovery.StreamServerInterceptor(panicked)),
+			boundStream, recovery.StreamServerInterceptor(panicked)),
 	)
+	g := grpc.NewServer(options...)
 	walbridgev1.RegisterWalServiceServer(g, s)
 	h := health.NewServer()
 	grpc_health_v1.RegisterHealthServer(g, h)
