@@ -18,6 +18,7 @@ type options struct {
 	seed       uint64
 	killDaemon bool
 	wrongByte  string
+	gcs        bool
 }
 
 // zones are the demo's; the last one is lost on the way.
@@ -40,7 +41,7 @@ func demo(signalled context.Context, opts options, p *progress) (summary string,
 			err = errors.New("interrupted")
 		}
 	}()
-	s, err := start(signalled, dir, jars, opts.partitions, p)
+	s, err := start(signalled, dir, jars, opts, p)
 	if err != nil {
 		return "", err
 	}

@@ -24,6 +24,14 @@ func run(args []string) int {
 	flags.IntVar(&opts.partitions, "partitions", 12, "over how many partitions")
 	flags.Uint64Var(&opts.seed, "seed", 1, "the seed of the records")
 	flags.BoolVar(&opts.killDaemon, "kill-daemon", false, "kill -9 the daemon in the load, and start it again")
+	flags.Func("zones", "what the zones are: file, directories, or gcs, buckets of a fake Cloud Storage; default file",
+		func(s string) error {
+			opts.gcs = s == "gcs"
+			if s != "gcs" && s != "file" {
+				return errors.New("must be file or gcs")
+			}
+			return nil
+		})
 	flags.Func("wrong-byte", "flip a byte of `where`, wal or log, so that the check must fail", func(s string) error {
 		opts.wrongByte = s
 		if s != "wal" && s != "log" {
@@ -38,6 +46,10 @@ func run(args []string) int {
 	}
 	if flags.NArg() > 0 || opts.records < 1 || opts.partitions < 1 {
 		return fail(errors.New("takes only flags; --records and --partitions must be at least 1"))
+	}
+
+	if opts.gcs && opts.wrongByte == "wal" {
+		return fail(errors.New("--wrong-byte=wal is for zones that are directories"))
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -32,7 +32,7 @@ func produce(ctx context.Context, s *system, opts options, p *progress) error {
 			return err
 		}
 		lost := zones[len(zones)-1]
-		if err := loseZone(s.daemon.ZoneDir(lost)); err != nil {
+		if err := s.loseZone(lost); err != nil {
 			return err
 		}
 		p.done("lost %s after %d records", lost, acked.Load())

@@ -21,12 +21,13 @@ type system struct {
 	dir        string
 	cluster    *kafka.Cluster
 	daemon     *daemon.Daemon
+	gcs        *gcsZones // nil where the zones are directories
 	client     *kgo.Client
 	partitions []load.Partition
 }
 
 // start starts everything and creates the topics.
-func start(ctx context.Context, dir string, j jars, partitions int, p *progress) (s *system, err error) {
+func start(ctx context.Context, dir string, j jars, opts options, p *progress) (s *system, err error) {
 	s = &system{dir: dir}
 	defer func() {
 		if err != nil {
@@ -49,6 +50,11 @@ func start(ctx context.Context, dir string, j jars, partitions int, p *progress)
 	if err != nil {
 		return nil, err
 	}
+	if opts.gcs {
+		if s.gcs, err = startGCS(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.daemon.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -65,7 +71,7 @@ func start(ctx context.Context, dir string, j jars, partitions int, p *progress)
 		return nil, err
 	}
 	p.done("a stock Kafka %s broker runs, with the agent", kafka.Newest)
-	return s, s.createTopics(ctx, partitions)
+	return s, s.createTopics(ctx, opts.partitions)
 }
 
 // createTopics spreads the partitions over three topics, with the smallest segments that Kafka allows, so that some
@@ -139,5 +145,8 @@ func (s *system) close() {
 	}
 	if s.daemon != nil {
 		s.daemon.Close()
+	}
+	if s.gcs != nil {
+		s.gcs.process.Kill()
 	}
 }

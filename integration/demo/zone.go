@@ -8,8 +8,16 @@ import (
 	"time"
 )
 
-// loseZone makes the zone's directory unusable, for root too: what was there is gone, and a file stands in its place.
-func loseZone(dir string) error {
+// loseZone takes the zone away from the daemon.
+func (s *system) loseZone(zone string) error {
+	if s.gcs != nil {
+		return s.gcs.loseLast()
+	}
+	return loseDir(s.daemon.ZoneDir(zone))
+}
+
+// loseDir makes a zone's directory unusable, for root too: what was there is gone, and a file stands in its place.
+func loseDir(dir string) error {
 	lost := dir + ".lost"
 	err := errors.Join(os.Rename(dir, lost), os.WriteFile(dir, []byte("not a directory\n"), 0o444))
 	if err == nil {
