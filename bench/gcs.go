@@ -166,7 +166,7 @@ func gcsRotation(ctx context.Context, address string) ([]Row, error) {
 	r := compare("gcs.objects_per_gib", "objects", median(perGiB[0]), median(perGiB[1]), "<=", 1./16)
 	slower := median(p99[0]) / median(p99[1])
 	r.Want += fmt.Sprintf(", p99 %.1f ms against %.1f ms", median(p99[0]), median(p99[1]))
-	r.OK = r.OK && slower <= 1.1
+	r.OK = r.OK && slower <= 1.25
 	return []Row{r}, nil
 }
 

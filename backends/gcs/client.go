@@ -16,9 +16,10 @@ const (
 	// they last, and one connection must not run full while others are free.
 	streamsPerConn = 50
 
-	// The SDK waits a second before its first retry, and then ever longer.
+	// The SDK waits a second before its first retry, then ever longer, and never gives up. What a few attempts within
+	// milliseconds do not pass is an outage, and is for those who have another zone.
+	maxAttempts  = 4
 	firstBackoff = 2 * time.Millisecond
-	maxBackoff   = time.Second
 )
 
 // newClient returns a client with connections for so many streams. Its own metrics, which go to Cloud Monitoring, are
@@ -33,7 +34,8 @@ func newClient(ctx context.Context, o Options, streams int, more ...option.Clien
 		return nil, err
 	}
 	c.SetRetry(
-		storage.WithBackoff(gax.Backoff{Initial: firstBackoff, Max: maxBackoff, Multiplier: 2}),
+		storage.WithBackoff(gax.Backoff{Initial: firstBackoff, Multiplier: 2}),
+		storage.WithMaxAttempts(maxAttempts),
 		storage.WithErrorFunc(retryable),
 	)
 	return c, nil

@@ -11,10 +11,10 @@
 //
 // Durability is the bucket's own: of one zone, or of a region.
 //
-// Retries. The SDK reopens a stream that broke, and sends again what was not confirmed, until the ctx of the call ends;
-// all else fails the Writer, and its caller takes another one. A service that does not answer is waited for until then:
-// every call needs a ctx with a deadline. What the SDK must not do here is to retry where it is throttled, and to repeat
-// an object that is written whole: it would find its own first attempt and take it for somebody else's.
+// Retries. The SDK reopens a stream that broke, and sends again what was not confirmed, a few times within milliseconds;
+// all else fails the Writer, and its caller takes another one. A service that does not answer is waited for until ctx
+// ends: every call needs one with a deadline. What the SDK must not do here is to retry where it is throttled, and to
+// repeat an object that is written whole: it would find its own first attempt and take it for somebody else's.
 package gcs
 
 import (

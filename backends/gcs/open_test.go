@@ -2,6 +2,7 @@ package gcs_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -133,6 +134,34 @@ func closeBroken(w backends.Writer, t *testing.T) {
 	if err := w.Close(deadline(t)); err != nil {
 		t.Logf("Close of the Writer of a deleted object: %v", err)
 	}
+}
+
+// What is done in a zone that is lost fails long before its deadline, so that other zones' answers are not kept waiting.
+func TestLostZone(t *testing.T) {
+	s := start(t, gcstest.Options{})
+	b := open(t, s, gcs.Options{Bucket: "zonal"})
+	defer close(t, b)
+	w, err := b.Create(deadline(t), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Lose("zonal")
+	p := []byte("x")
+	_, createErr := b.Create(deadline(t), "b")
+	_, deleteErr := b.Delete(deadline(t), []string{"a"})
+	var listErr error
+	for _, err := range b.List(deadline(t), "") {
+		listErr = err
+	}
+	for op, err := range map[string]error{
+		"Append": w.Append(deadline(t), p, backends.Checksum(p)), "Create": createErr, "Delete": deleteErr, "List": listErr,
+		"ReadAt": b.ReadAt(deadline(t), "a", make([]byte, 1), 0),
+	} {
+		if !matches(err, errAny) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s in a lost zone: error %v, want that it is unavailable", op, err)
+		}
+	}
+	closeWriter(t, w)
 }
 
 // A Delete that is throttled on the way confirms what it deleted.

@@ -61,6 +61,20 @@ func (s *Server) BreakStreams(code codes.Code) {
 	}
 }
 
+// Lose takes a bucket away, as the loss of its zone does: from now on there is no answer but UNAVAILABLE.
+func (s *Server) Lose(bucket string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buckets[bucket].lost = true
+	for w := range s.streams {
+		if w.bucket != nil && w.bucket.name == bucket {
+			w.end(errLost)
+		}
+	}
+}
+
+var errLost = status.Error(codes.Unavailable, "injected: the bucket's zone is lost")
+
 // around does an operation on the object name, with the fault that is due. do is called with mu held.
 func (s *Server) around(ctx context.Context, op Op, name string, do func() error) error {
 	s.mu.Lock()

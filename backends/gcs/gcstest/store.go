@@ -16,6 +16,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type bucket struct {
 	name    string
 	zonal   bool
+	lost    bool
 	objects map[string]*object
 }
 
@@ -37,10 +38,14 @@ type object struct {
 // find returns the bucket. The caller holds mu.
 func (s *Server) find(resource string) (*bucket, error) {
 	name := strings.TrimPrefix(resource, "projects/_/buckets/")
-	if b := s.buckets[name]; b != nil {
-		return b, nil
+	b := s.buckets[name]
+	switch {
+	case b == nil:
+		return nil, status.Errorf(codes.NotFound, "no bucket %q", name)
+	case b.lost:
+		return nil, errLost
 	}
-	return nil, status.Errorf(codes.NotFound, "no bucket %q", name)
+	return b, nil
 }
 
 // get returns the object. The caller holds mu.

@@ -1,5 +1,6 @@
 // Command gcsfake serves package gcstest's fake of Google Cloud Storage as a process of its own, for measurements and
-// for the demo. It prints its address when it is ready, and ends with its standard input or with SIGTERM.
+// for the demo. It prints its address when it is ready, and ends with SIGTERM or, with -until-eof, with its standard input. A
+// SIGUSR1 has it lose the last of the zonal buckets.
 package main
 
 import (
@@ -52,6 +53,9 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, s.Stop)
+	if len(o.Zonal) > 0 {
+		go loseOnSignal(s, o.Zonal[len(o.Zonal)-1])
+	}
 	if *untilEOF {
 		go func() {
 			_, _ = io.Copy(io.Discard, os.Stdin)
@@ -60,4 +64,11 @@ func run() error {
 	}
 	fmt.Println(l.Addr())
 	return s.Serve(l)
+}
+
+func loseOnSignal(s *gcstest.Server, bucket string) {
+	lose := make(chan os.Signal, 1)
+	signal.Notify(lose, syscall.SIGUSR1)
+	<-lose
+	s.Lose(bucket)
 }
