@@ -25,7 +25,7 @@ demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every b
 	@tools/stage agent $(MAKE) --no-print-directory agent
 	@tools/stage kafka integration/kafka/install $(KAFKA)
 	@go build -o bin/demo ./integration/demo
-	@bin/demo $(DEMO)
+	@bin/demo $(if $(ZONES),-zones $(ZONES)) $(DEMO)
 
 test: ## run every test: Go with -race, Java, end to end
 	@tools/need go gcc java javac mvn
