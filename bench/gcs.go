@@ -18,8 +18,8 @@ import (
 // defaultAppends is how many frames an object takes where the product reuses its writers.
 const defaultAppends = 32
 
-// gcsGroup measures the blog's steps and the product on a zonal bucket of the fake: 40 ms to create or to finalize, 1 ms
-// to append, 5 ms to close.
+// gcsGroup measures the blog's steps and the product on a zonal bucket of the fake: 40 ms to create or to finalize,
+// 1 ms to append, 5 ms to close.
 func gcsGroup(ctx context.Context) (rows []Row, err error) {
 	fake, err := startGCSFake(ctx)
 	if err != nil {

@@ -32,7 +32,8 @@ const (
 
 // Colours that differ in lightness too, for those who see no others.
 var plotColors = []color.RGBA{
-	{0x33, 0x22, 0x88, 255}, {0x88, 0x22, 0x55, 255}, {0xcc, 0x66, 0x77, 255}, {0xdd, 0xcc, 0x77, 255}, {0x11, 0x77, 0x33, 255},
+	{0x33, 0x22, 0x88, 255}, {0x88, 0x22, 0x55, 255}, {0xcc, 0x66, 0x77, 255}, {0xdd, 0xcc, 0x77, 255},
+	{0x11, 0x77, 0x33, 255},
 }
 
 var (
@@ -59,7 +60,8 @@ func (g gcsPlot) write(path string) error {
 func (g gcsPlot) draw(c canvas) {
 	c.rect(0, 0, plotWidth, plotHeight, color.RGBA{255, 255, 255, 255})
 	c.text(plotWidth/2, 14, 0, "Time until bytes are durable in a zonal bucket of a fake Cloud Storage", plotInk)
-	c.text(plotWidth/2, 28, 0, "p50 in ms (mark: p99), log scale; create, finalize 40 ms, append 1 ms, close 5 ms", plotInk)
+	c.text(plotWidth/2, 28, 0, "p50 in ms (mark: p99), log scale; create, finalize 40 ms, append 1 ms, close 5 ms",
+		plotInk)
 	y := func(ms float64) int { // 1 to 1000 ms
 		at := min(max(math.Log10(ms)/3, 0), 1)
 		return plotBottom - int(math.Round(at*(plotBottom-plotTop)))

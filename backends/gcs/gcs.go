@@ -3,18 +3,19 @@
 // A zonal bucket's objects can be appended to. Making an object and finalizing it are slow there (40 ms each), flushing
 // to one that is open is fast (1 ms). So Create makes the object and waits until it is there, which a pool of writers
 // does ahead of time; Append writes, flushes, and checks that the service has exactly the bytes it should have; and
-// nothing is ever finalized. An object that is not finalized is readable, byte for byte, as soon as Append returned; its
-// size and checksum in listings may lag.
+// nothing is ever finalized. An object that is not finalized is readable, byte for byte, as soon as Append returned;
+// its size and checksum in listings may lag.
 //
 // A regional bucket takes an object whole, so Create touches nothing, there is no empty object, and one Append writes
 // the object under the condition that there is none of its name. It costs what making and finalizing costs.
 //
 // Durability is the bucket's own: of one zone, or of a region.
 //
-// Retries. The SDK reopens a stream that broke, and sends again what was not confirmed, a few times within milliseconds;
-// all else fails the Writer, and its caller takes another one. A service that does not answer is waited for until ctx
-// ends: every call needs one with a deadline. What the SDK must not do here is to retry where it is throttled, and to
-// repeat an object that is written whole: it would find its own first attempt and take it for somebody else's.
+// Retries. The SDK reopens a stream that broke, and sends again what was not confirmed, a few times within
+// milliseconds; all else fails the Writer, and its caller takes another one. A service that does not answer is waited
+// for until ctx ends: every call needs one with a deadline. What the SDK must not do here is to retry where it is
+// throttled, and to repeat an object that is written whole: it would find its own first attempt and take it for
+// somebody else's.
 package gcs
 
 import (

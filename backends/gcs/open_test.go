@@ -136,7 +136,8 @@ func closeBroken(w backends.Writer, t *testing.T) {
 	}
 }
 
-// What is done in a zone that is lost fails long before its deadline, so that other zones' answers are not kept waiting.
+// What is done in a zone that is lost fails long before its deadline, so that other zones' answers are not kept
+// waiting.
 func TestLostZone(t *testing.T) {
 	s := start(t, gcstest.Options{})
 	b := open(t, s, gcs.Options{Bucket: "zonal"})

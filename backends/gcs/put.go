@@ -61,7 +61,8 @@ func (b *Bucket) put(ctx context.Context, name string, p []byte, crc uint32) err
 		return errors.New("the stream ended without an answer") // The SDK takes that for a success.
 	}
 	if a.Size != int64(len(p)) || a.CRC32C != crc {
-		return fmt.Errorf("the object has %d bytes with CRC-32C %08x, should have %d with %08x", a.Size, a.CRC32C, len(p), crc)
+		return fmt.Errorf("the object has %d bytes with CRC-32C %08x, should have %d with %08x",
+			a.Size, a.CRC32C, len(p), crc)
 	}
 	return nil
 }

@@ -119,7 +119,8 @@ func TestPooledWritersLeak(t *testing.T) {
 	if n, bytes := usage(goroutines); n > goroutines || bytes > heap+heap/2+4<<20 {
 		t.Errorf("after %d writers: %d goroutines and %d bytes, before them %d and %d", writers, n, bytes, goroutines, heap)
 	} else {
-		t.Logf("after %d writers: %d goroutines and %d KiB, before them %d and %d KiB", writers, n, bytes>>10, goroutines, heap>>10)
+		t.Logf("after %d writers: %d goroutines and %d KiB, before them %d and %d KiB",
+			writers, n, bytes>>10, goroutines, heap>>10)
 	}
 }
 
@@ -152,9 +153,9 @@ func TestCopyTakesFreshWriter(t *testing.T) {
 			defer close(t, b)
 			identity := frame.Identity{ClusterID: "test", BrokerID: 1, Incarnation: 1}
 			opener := &combine.Opener{Bucket: b, Identity: identity}
-			queue := pool.New(pool.Options[combine.Object]{Load: opener.Open, Discard: func(ctx context.Context, o combine.Object) {
-				_ = o.Writer.Close(ctx)
-			}})
+			queue := pool.New(pool.Options[combine.Object]{
+				Load: opener.Open, Discard: func(ctx context.Context, o combine.Object) { _ = o.Writer.Close(ctx) },
+			})
 			c, err := combine.New(combine.Options{
 				Identity: identity, Objects: queue, Caps: b.Caps(), Lanes: 1, AttemptTimeout: time.Second,
 			})

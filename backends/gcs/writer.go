@@ -134,8 +134,8 @@ func checkAppend(dead bool, p []byte, crc uint32) error {
 	return nil
 }
 
-// Close ends the stream, in good order where it is in order, which brings the object's metadata up to date sooner. Nothing
-// depends on it.
+// Close ends the stream, in good order where it is in order, which brings the object's metadata up to date sooner.
+// Nothing depends on it.
 func (w *writer) Close(ctx context.Context) error {
 	defer w.bucket.writers.release()
 	broken := w.dead

@@ -21,7 +21,7 @@ variable "zones" {
 variable "name" {
   type        = string
   default     = "walbridge"
-  description = "The first part of the buckets' names, which have to be unique in the world, and the service account's id."
+  description = "The first part of the buckets' names, unique in the world, and the service account's id."
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.name))

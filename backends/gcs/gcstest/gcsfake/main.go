@@ -1,6 +1,6 @@
 // Command gcsfake serves package gcstest's fake of Google Cloud Storage as a process of its own, for measurements and
-// for the demo. It prints its address when it is ready, and ends with SIGTERM or, with -until-eof, with its standard input. A
-// SIGUSR1 has it lose the last of the zonal buckets.
+// for the demo. It prints its address when it is ready, and ends with SIGTERM or, with -until-eof, with its standard
+// input. A SIGUSR1 has it lose the last of the zonal buckets.
 package main
 
 import (
