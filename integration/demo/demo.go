@@ -19,6 +19,7 @@ type options struct {
 	killDaemon bool
 	wrongByte  string
 	gcs        bool
+	s3         bool
 }
 
 // zones are the demo's; the last one is lost on the way.

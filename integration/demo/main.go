@@ -24,11 +24,12 @@ func run(args []string) int {
 	flags.IntVar(&opts.partitions, "partitions", 12, "over how many partitions")
 	flags.Uint64Var(&opts.seed, "seed", 1, "the seed of the records")
 	flags.BoolVar(&opts.killDaemon, "kill-daemon", false, "kill -9 the daemon in the load, and start it again")
-	flags.Func("zones", "what the zones are: file, directories, or gcs, buckets of a fake Cloud Storage; default file",
+	flags.Func("zones", "what the zones are: file, directories; s3, buckets of a server of S3; or gcs, buckets of a fake "+
+		"Cloud Storage; default file",
 		func(s string) error {
-			opts.gcs = s == "gcs"
-			if s != "gcs" && s != "file" {
-				return errors.New("must be file or gcs")
+			opts.gcs, opts.s3 = s == "gcs", s == "s3"
+			if s != "gcs" && s != "s3" && s != "file" {
+				return errors.New("must be file, s3 or gcs")
 			}
 			return nil
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/walbridge/walbridge/integration/daemon"
 	"github.com/walbridge/walbridge/integration/kafka"
 	"github.com/walbridge/walbridge/integration/load"
+	"github.com/walbridge/walbridge/integration/versitygw"
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 )
 
@@ -21,7 +22,8 @@ type system struct {
 	dir        string
 	cluster    *kafka.Cluster
 	daemon     *daemon.Daemon
-	gcs        *gcsZones // nil where the zones are directories
+	gcs        *gcsZones         // nil where the zones are not buckets of it
+	s3         *versitygw.Server // nil where the zones are not buckets of it
 	client     *kgo.Client
 	partitions []load.Partition
 }
@@ -52,6 +54,11 @@ func start(ctx context.Context, dir string, j jars, opts options, p *progress) (
 	}
 	if opts.gcs {
 		if s.gcs, err = startGCS(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if opts.s3 {
+		if s.s3, err = startS3(ctx, dir); err != nil {
 			return nil, err
 		}
 	}
@@ -148,5 +155,8 @@ func (s *system) close() {
 	}
 	if s.gcs != nil {
 		s.gcs.process.Kill()
+	}
+	if s.s3 != nil {
+		s.s3.Close()
 	}
 }
