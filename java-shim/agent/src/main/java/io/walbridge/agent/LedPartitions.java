@@ -58,6 +58,9 @@ final class LedPartitions {
 
     /** Asks the broker what it leads now. */
     void refresh() {
+        if (broker.epoch() < 0) {
+            return; // It believes its old metadata until it has registered anew, and cannot say yet who it is.
+        }
         long version = broker.leadershipVersion();
         Map<TopicIdPartition, WalPartition> before = uploads;
         Map<TopicIdPartition, WalPartition> now = new HashMap<>();

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class FakeBroker implements Broker {
     private final List<FakePartition> partitions = new ArrayList<>();
     private final AtomicLong leadershipVersion = new AtomicLong();
+    volatile long epoch = 5;
 
     FakePartition create(String topic, int partition) {
         FakePartition created = new FakePartition(new TopicIdPartition(Uuid.randomUuid(), partition, topic),
@@ -38,7 +39,7 @@ final class FakeBroker implements Broker {
 
     @Override
     public long epoch() {
-        return 5;
+        return epoch;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.walbridge.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.walbridge.agent.FakeBroker.Batch;
@@ -82,6 +83,19 @@ class RemoteWalManagerTest {
         await(() -> manager.walEnd("t", 0) == led.end());
         assertEquals(Map.of("t-0", led.end()), manager.getWalEnds());
         assertEquals(Set.of(led.id()), stored().keySet());
+    }
+
+    @Test
+    void waitsForTheBrokerToRegister() {
+        FakePartition partition = lead(1).get(0);
+        append(partition, Seed.random(), 10);
+        broker.epoch = -1;
+        start();
+        assertThrows(AssertionError.class,
+                () -> await(() -> manager.getPartitions() > 0 || !storage.stored.isEmpty(), Duration.ofMillis(300)));
+        broker.epoch = 7;
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertTrue(storage.stored.stream().allMatch(section -> section.metadata().brokerEpoch() == 7));
     }
 
     @Test
@@ -308,7 +322,11 @@ class RemoteWalManagerTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        await(condition, PATIENCE);
+    }
+
+    private static void await(BooleanSupplier condition, Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() < deadline, "it took too long");
             try {
