@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
@@ -53,11 +57,27 @@ func (s *Service) copy(ctx context.Context, stream copyStream, evict func(error)
 	if err != nil {
 		return nil, err
 	}
+	s.trace(ctx, result.Extent, len(r.sections))
 	response := &walbridgev1.CopyLogSegmentDataResponse{CombinedSegmentId: r.id, Extent: extent}
 	for _, l := range result.Entries {
 		response.Entries = append(response.Entries, &walbridgev1.EntryLocation{Position: l.Position, Length: l.Length})
 	}
 	return response, nil
+}
+
+// trace puts where the copy lies into its span and into its line of the debug log.
+func (s *Service) trace(ctx context.Context, x frame.Extent, entries int) {
+	span := trace.SpanFromContext(ctx)
+	debug := s.opts.Logger.Enabled(ctx, slog.LevelDebug)
+	if !span.IsRecording() && !debug {
+		return
+	}
+	object := x.Object.Name(s.opts.Identity.ClusterID)
+	span.SetAttributes(attribute.String("walbridge.object", object), attribute.Int64("walbridge.position", x.Position),
+		attribute.Int("walbridge.entries", entries))
+	if debug {
+		logging.AddFields(ctx, logging.Fields{"object", object, "position", x.Position, "entries", entries})
+	}
 }
 
 // received is one copy as it came in, or why it did not; reserved is to be released either way.

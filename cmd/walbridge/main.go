@@ -63,7 +63,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 corrupt objects 
 	}
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return coded{exitUsage, err} })
-	root.AddCommand(serveCommand(), inspectCommand(), statusCommand(), configCommand())
+	root.AddCommand(serveCommand(), inspectCommand(), statusCommand(), configCommand(), doctorCommand(), manCommand(root))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

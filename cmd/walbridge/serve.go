@@ -4,28 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"net"
-	"net/http"
-	"net/url"
 	"os"
-	"syscall"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
 
 	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/metered"
 	"github.com/walbridge/walbridge/backends/quorum"
 	"github.com/walbridge/walbridge/cmd/walbridge/config"
+	"github.com/walbridge/walbridge/cmd/walbridge/tracing"
 	"github.com/walbridge/walbridge/pool"
 	"github.com/walbridge/walbridge/server/combine"
 	"github.com/walbridge/walbridge/server/daemon"
 	"github.com/walbridge/walbridge/server/fetch"
+	"github.com/walbridge/walbridge/server/peer"
 )
 
 func serveCommand() *cobra.Command {
@@ -34,7 +33,8 @@ func serveCommand() *cobra.Command {
 		Use:   "serve --config FILE",
 		Short: "Run the daemon beside a broker",
 		Long: `Serve runs the daemon until SIGTERM or SIGINT; then it finishes the copies it has accepted, for timeouts.drain at
-most, and exits with 0. It exits with 2 where the configuration is wrong.`,
+most, and exits with 0. It exits with 2 where the configuration is wrong. SIGHUP reads the configuration again and logs
+which changes are in force and which wait for a restart.`,
 		Example: "  walbridge serve --config /etc/walbridge/walbridge.yaml",
 		Args:    exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,37 +45,85 @@ most, and exits with 0. It exits with 2 where the configuration is wrong.`,
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), c)
+			return serve(cmd.Context(), path, c)
 		},
 	}
 	c.Flags().StringVar(&path, "config", "", "the configuration file")
 	return c
 }
 
-func serve(ctx context.Context, c *config.Config) error {
-	logger := newLogger(c.Log)
+func serve(ctx context.Context, path string, c *config.Config) (err error) {
+	logger, level := newLogger(c.Log)
+	limitMemory(c)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	l, err := listen(c.Listen)
+	period, err := watchdogPeriod()
 	if err != nil {
 		return err
 	}
-	zones, urls, err := openZones(ctx, c, logger, registry)
+	allow, err := allowed(c.Socket)
+	if err != nil {
+		return coded{exitUsage, err}
+	}
+	var options []grpc.ServerOption
+	var certs *certificates
+	if c.TLS.Enabled() {
+		if certs, err = loadCertificates(c.TLS); err != nil {
+			return coded{exitUsage, err}
+		}
+		options = append(options, grpc.Creds(certs.credentials()))
+	}
+	var tracer *tracing.Tracer
+	if c.Tracing.Endpoint != "" {
+		tracer, err = tracing.New(ctx, tracing.Options{
+			Endpoint: c.Tracing.Endpoint, Headers: c.Tracing.Headers, Sample: c.Tracing.Sample,
+			Version: buildVersion(), Cluster: c.ClusterID, Broker: c.BrokerID,
+		})
+		if err != nil {
+			return err
+		}
+		defer closeTracer(tracer, logger)
+		options = append(options, tracer.Server())
+	}
+	stopHTTP, err := serveHTTP(c, registry, logger)
+	if err != nil {
+		return err
+	}
+	defer stopHTTP()
+	inner, err := listen(c)
+	if err != nil {
+		return err
+	}
+	l := peer.Listen(inner, peer.Options{Allow: allow, Max: c.Limits.Connections, Logger: logger, Registerer: registry})
+	zones, urls, err := openZones(ctx, c, logger, registry, tracer)
 	if err != nil {
 		l.Close()
 		return err
 	}
-	if c.MetricsListen != "" {
-		stop, err := serveMetrics(c.MetricsListen, registry, logger)
-		if err != nil {
-			l.Close()
-			return err
-		}
-		defer stop()
+	reloads := &reloader{path: path, running: *c, level: level, listener: l, certificates: certs, logger: logger}
+	ctx, cancel := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	defer background.Wait()
+	defer cancel()
+	background.Go(func() { reloads.run(ctx) })
+
+	o := daemonOptions(c)
+	o.Version, o.Zones, o.URLs, o.GRPC = buildVersion(), zones, urls, options
+	o.Logger, o.Registerer = logger, registry
+	o.Alive, o.AlivePeriod = func() { notify(logger, notifyAlive) }, period
+	o.Ready = func() {
+		logger.Info("serving", "version", buildVersion(), "listen", l.Addr().String(), "zones", len(zones), "quorum", c.Quorum)
+		notify(logger, notifyReady)
 	}
-	return daemon.Run(ctx, l, daemon.Options{
-		ClusterID: c.ClusterID, BrokerID: c.BrokerID, Version: buildVersion(), Zones: zones, URLs: urls,
+	o.Stopping = func() { notify(logger, notifyStopping) }
+	return daemon.Run(ctx, l, o)
+}
+
+// daemonOptions are what the configuration says of the daemon's parts.
+func daemonOptions(c *config.Config) daemon.Options {
+	return daemon.Options{
+		ClusterID: c.ClusterID, BrokerID: c.BrokerID,
 		Quorum: quorum.Options{
 			Quorum: c.Quorum, Local: c.LocalZone, ZoneTimeout: time.Duration(c.Timeouts.Zone),
 			ReadTimeout: time.Duration(c.Timeouts.Read), MaxLateBytes: int64(c.Limits.LateBytes),
@@ -96,16 +144,33 @@ func serve(ctx context.Context, c *config.Config) error {
 		Fetch:            fetch.Options{CacheBytes: int64(c.Limits.CacheBytes)},
 		MaxInflightBytes: int64(c.Limits.InflightBytes), MaxCopyBytes: int64(c.Limits.CopyBytes),
 		CopyTimeout: time.Duration(c.Timeouts.Copy), DrainTimeout: time.Duration(c.Timeouts.Drain),
-		Logger: logger, Registerer: registry,
-		Ready: func() { logger.Info("serving", "listen", c.Listen, "zones", len(zones), "quorum", c.Quorum) },
-	})
+	}
+}
+
+// limitMemory has the garbage collector work harder where the heap grows beyond what the configuration lets the daemon
+// hold, unless GOMEMLIMIT says something else.
+func limitMemory(c *config.Config) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	const rest = 160 << 20
+	held := c.Limits.InflightBytes + c.Limits.CacheBytes + config.Bytes(len(c.Zones))*c.Limits.LateBytes
+	debug.SetMemoryLimit(int64(held) + rest)
+}
+
+func closeTracer(t *tracing.Tracer, logger *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := t.Close(ctx); err != nil {
+		logger.Warn("the last traces were not sent", "err", err)
+	}
 }
 
 // openZones opens every zone of the configuration. One that cannot be opened now is opened later, as long as the others
 // make a quorum: a daemon must be able to start while a zone is down.
-func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, registry prometheus.Registerer) (
-	zones []quorum.Zone, urls map[string]string, err error,
-) {
+func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, registry prometheus.Registerer,
+	tracer *tracing.Tracer,
+) (zones []quorum.Zone, urls map[string]string, err error) {
 	urls = map[string]string{}
 	opened := 0
 	for _, z := range c.Zones {
@@ -121,7 +186,11 @@ func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, regis
 			err = errors.Join(err, fmt.Errorf("zone %s: %w", z.Name, openErr))
 			b = &lateZone{open: open}
 		}
-		zones = append(zones, quorum.Zone{Name: z.Name, Bucket: metered.Wrap(b, z.Name, registry)})
+		b = metered.Wrap(b, z.Name, registry)
+		if tracer != nil {
+			b = tracer.Wrap(b, z.Name)
+		}
+		zones = append(zones, quorum.Zone{Name: z.Name, Bucket: b})
 		urls[z.Name] = config.Redact(z.URL)
 	}
 	if opened < c.Quorum {
@@ -134,68 +203,4 @@ func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, regis
 		logger.Warn("starting without a zone; it is tried again", "err", err)
 	}
 	return zones, urls, nil
-}
-
-// listen listens on unix:///path or tcp://host:port. A socket is the owner's and the group's: the umask is set before it
-// is made, so that it is never open to others.
-func listen(address string) (net.Listener, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	if u.Scheme == "tcp" {
-		return net.Listen("tcp", u.Host)
-	}
-	if err := removeStale(u.Path); err != nil {
-		return nil, err
-	}
-	umask := syscall.Umask(0o117)
-	defer syscall.Umask(umask)
-	return net.Listen("unix", u.Path)
-}
-
-// removeStale removes the socket that a killed daemon left, and refuses to take it from a live one.
-func removeStale(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("listen: %s is there and is not a socket", path)
-	}
-	conn, err := net.DialTimeout("unix", path, time.Second)
-	if err == nil {
-		conn.Close()
-		return fmt.Errorf("listen: another process serves %s", path)
-	}
-	return os.Remove(path)
-}
-
-func serveMetrics(address string, registry *prometheus.Registry, logger *slog.Logger) (stop func(), err error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("metrics_listen: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}))
-	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
-	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			logger.Error("metrics are not served", "err", err)
-		}
-	}()
-	return func() { _ = s.Close() }, nil
-}
-
-func newLogger(c config.Log) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Level)) // The configuration was checked.
-	opts := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, opts))
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, opts))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/walbridge/walbridge/backends/quorum"
@@ -47,8 +48,14 @@ type Options struct {
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
-	// Ready is called once the daemon serves.
-	Ready func()
+	// GRPC are further options of the gRPC server: credentials, tracing.
+	GRPC []grpc.ServerOption
+
+	// Ready is called once the daemon serves, Stopping once it begins to stop.
+	Ready, Stopping func()
+	// Alive is called every AlivePeriod as long as no lane is stuck; never where AlivePeriod is 0.
+	Alive       func()
+	AlivePeriod time.Duration
 }
 
 // Run serves on l until ctx ends, then finishes what was accepted, and returns nil. It returns early where it cannot
@@ -85,13 +92,17 @@ func Run(ctx context.Context, l net.Listener, opts Options) (err error) {
 	defer filling.stop()
 	lanes := start(combiner.Run)
 	defer lanes.stop()
+	if opts.AlivePeriod > 0 {
+		signs := start(func(ctx context.Context) { signsOfLife(ctx, combiner, opts) })
+		defer signs.stop()
+	}
 
 	service := server.New(server.Options{
 		Identity: id, Version: opts.Version,
 		Copier: combiner, Frames: fetch.New(opts.Fetch), Bucket: zones, Zones: zones, URLs: opts.URLs,
 		PoolStatus:       func() *walbridgev1.PoolStatus { return poolStatus(objects.Stats()) },
 		MaxInflightBytes: opts.MaxInflightBytes, MaxCopyBytes: opts.MaxCopyBytes, CopyTimeout: opts.CopyTimeout,
-		Logger: opts.Logger, Registerer: opts.Registerer,
+		GRPC: opts.GRPC, Logger: opts.Logger, Registerer: opts.Registerer,
 	})
 	return serve(ctx, l, service, combiner, opts)
 }
@@ -108,6 +119,9 @@ func serve(ctx context.Context, l net.Listener, service *server.Service, combine
 	case err := <-failed:
 		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
+	}
+	if opts.Stopping != nil {
+		opts.Stopping()
 	}
 	opts.Logger.Info("stopping", "inflight_bytes", service.InflightBytes())
 	health.Shutdown()
