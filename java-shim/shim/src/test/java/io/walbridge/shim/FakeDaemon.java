@@ -6,9 +6,11 @@ import com.google.rpc.ErrorInfo;
 import io.grpc.Server;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
@@ -39,7 +41,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -70,8 +74,7 @@ final class FakeDaemon implements AutoCloseable {
     volatile CountDownLatch cancelled = new CountDownLatch(1);
     volatile CopyHeader lastHeader;
 
-    private final EventLoopGroup acceptor = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
-    private final EventLoopGroup connections = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
+    private final Threads threads = new Threads();
     private final Server server;
 
     /** What the daemon does wrong. Set before the call. */
@@ -96,8 +99,8 @@ final class FakeDaemon implements AutoCloseable {
         Files.deleteIfExists(socket);
         server = NettyServerBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
                 .channelType(EpollServerDomainSocketChannel.class)
-                .bossEventLoopGroup(acceptor)
-                .workerEventLoopGroup(connections)
+                .bossEventLoopGroup(threads)
+                .workerEventLoopGroup(threads)
                 .withChildOption(ChannelOption.SO_KEEPALIVE, null)
                 .addService(new Service())
                 .build()
@@ -121,8 +124,6 @@ final class FakeDaemon implements AutoCloseable {
 
     @Override
     public void close() {
-        // First the listener: a connection accepted by a dying event loop would stay open with nobody behind it.
-        server.shutdown();
         die();
         server.shutdownNow();
         try {
@@ -130,12 +131,30 @@ final class FakeDaemon implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        acceptor.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        threads.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
 
     /** Breaks the connections as the death of a process does, with no word to the clients. */
     private void die() {
-        connections.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        // Past the pipeline, which would say goodbye and wait for the streams.
+        threads.connections.forEach(c -> c.eventLoop().execute(() -> c.unsafe().close(c.voidPromise())));
+    }
+
+    /** The one place where grpc lets us see its connections. */
+    private static final class Threads extends MultiThreadIoEventLoopGroup {
+        private final Queue<Channel> connections = new ConcurrentLinkedQueue<>();
+
+        Threads() {
+            super(1, EpollIoHandler.newFactory());
+        }
+
+        @Override
+        public ChannelFuture register(Channel channel) {
+            if (channel instanceof EpollDomainSocketChannel) {
+                connections.add(channel);
+            }
+            return super.register(channel);
+        }
     }
 
     private final class Service extends WalServiceGrpc.WalServiceImplBase {
