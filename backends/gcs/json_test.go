@@ -2,6 +2,7 @@ package gcs_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"sync/atomic"
 	"testing"
@@ -27,9 +28,11 @@ func TestConformanceOverJSON(t *testing.T) {
 		t.Skip("WALBRIDGE_FAKE_GCS names no fake-gcs-server")
 	}
 	start, n := time.Now().Unix(), atomic.Int64{}
+	transport := new(http.Transport)
+	defer transport.CloseIdleConnections()
 	backendtest.Run(t, func(t *testing.T) backends.Bucket {
 		client, err := storage.NewClient(t.Context(), option.WithEndpoint(url+"/storage/v1/"),
-			option.WithoutAuthentication(), storage.WithJSONReads())
+			option.WithHTTPClient(&http.Client{Transport: transport}), storage.WithJSONReads())
 		if err != nil {
 			t.Fatal(err)
 		}
