@@ -121,7 +121,9 @@ const (
 // span is when something began and ended.
 type span struct{ began, ended time.Time }
 
-func measureSessions(ctx context.Context, open func(*s3test.Server) (putter, func() error, error)) (l sessionLoad, err error) {
+func measureSessions(ctx context.Context, open func(*s3test.Server) (putter, func() error, error)) (
+	l sessionLoad, err error,
+) {
 	var mu sync.Mutex
 	var sessions []span
 	server, err := s3test.Start(s3test.Options{

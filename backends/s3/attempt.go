@@ -2,7 +2,6 @@ package s3
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -21,8 +20,8 @@ const (
 )
 
 // do calls op, one attempt of an operation, until it succeeds, fails in a way that another attempt cannot better, or
-// leaves no time for another. It is the only place that retries. What op works with must stay as it is until do returns:
-// an attempt that was given up has returned, though the store may still carry it out.
+// leaves no time for another. It is the only place that retries. What op works with must stay as it is until do
+// returns: an attempt that was given up has returned, though the store may still carry it out.
 func (b *Bucket) do(ctx context.Context, op func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -39,7 +38,7 @@ func (b *Bucket) do(ctx context.Context, op func(context.Context) error) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return errors.Join(ctx.Err(), classify(err))
+			return fmt.Errorf("%w; the last attempt: %w", ctx.Err(), classify(err))
 		case verdict == renew && !renewed:
 			renewed = true
 			b.credentials.evict(c)
@@ -59,9 +58,9 @@ func (b *Bucket) do(ctx context.Context, op func(context.Context) error) error {
 	}
 }
 
-// attempt calls op and returns the credentials it went with. It asks for them itself, since the SDK drops the chain of an
-// error that comes from there. The first attempt gets half of the time, so that one that hangs leaves as much to another;
-// that one gets the rest, since a store that is slow is not helped by being asked more often.
+// attempt calls op and returns the credentials it went with. It asks for them itself, since the SDK drops the chain of
+// an error that comes from there. The first attempt gets half of the time, so that one that hangs leaves as much to
+// another; that one gets the rest, since a store that is slow is not helped by being asked more often.
 func (b *Bucket) attempt(ctx context.Context, first bool, op func(context.Context) error) (aws.Credentials, error) {
 	c, err := b.credentials.Retrieve(ctx)
 	if err != nil {

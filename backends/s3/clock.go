@@ -27,8 +27,9 @@ func newClock() *clock {
 }
 
 // SignHTTP implements the SDK's s3.HTTPSignerV4.
-func (c *clock) SignHTTP(ctx context.Context, creds aws.Credentials, r *http.Request, payloadHash, service, region string,
-	at time.Time, options ...func(*v4.SignerOptions),
+func (c *clock) SignHTTP(
+	ctx context.Context, creds aws.Credentials, r *http.Request, payloadHash, service, region string, at time.Time,
+	options ...func(*v4.SignerOptions),
 ) error {
 	at = at.Add(time.Duration(c.ahead.Load()))
 	return c.signer.SignHTTP(ctx, creds, r, payloadHash, service, region, at, options...)

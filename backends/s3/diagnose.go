@@ -39,9 +39,9 @@ type Finding struct {
 const clockWarning = 30 * time.Second
 
 // Diagnose looks at a zone as an operator would who asks why it does not work, or whether it will: identity, region,
-// clocks, permissions, the honesty of the store, latencies, and rules of the bucket that delete or keep what they should
-// not. retention is how long objects must live; 0 is not known. It writes a few small objects below <prefix>/doctor and
-// deletes them. It ends with ctx at the latest and returns what it has found until then.
+// clocks, permissions, the honesty of the store, latencies, and rules of the bucket that delete or keep what they
+// should not. retention is how long objects must live; 0 is not known. It writes a few small objects below
+// <prefix>/doctor and deletes them. It ends with ctx at the latest and returns what it has found until then.
 func Diagnose(ctx context.Context, o Options, retention time.Duration) []Finding {
 	d := &diagnosis{ctx: ctx, retention: retention}
 	b, err := newBucket(ctx, o)

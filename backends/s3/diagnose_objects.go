@@ -34,9 +34,13 @@ func (d *diagnosis) objects() bool {
 	defer func() { _, _ = d.b.Delete(d.ctx, append(names, wrong)) }() // also where a step before the delete failed
 
 	read := make([]byte, probeBytes)
-	return d.measure("write 256 KiB", putAction, names, func(name string) error { return d.append(name, content, crc) }) &&
+	return d.measure("write 256 KiB", putAction, names, func(name string) error {
+		return d.append(name, content, crc)
+	}) &&
 		d.promise(names[0], wrong, content, crc) &&
-		d.measure("read 256 KiB", getAction, names, func(name string) error { return d.b.ReadAt(d.ctx, name, read, 0) }) &&
+		d.measure("read 256 KiB", getAction, names, func(name string) error {
+			return d.b.ReadAt(d.ctx, name, read, 0)
+		}) &&
 		d.measure("list", listAction, names[:1], func(string) error { return d.list(dir) }) &&
 		d.measure("delete", deleteAction, names, func(name string) error {
 			_, err := d.b.Delete(d.ctx, []string{name})

@@ -52,14 +52,16 @@ func (d *diagnosis) rule(rule types.LifecycleRule) {
 		age := time.Duration(*e.Days) * 24 * time.Hour
 		switch {
 		case age < d.retention:
-			d.add(Problem, "lifecycle", "rule %q deletes objects after %v, and they must live %v: remove it, or make it longer",
-				id, age, d.retention)
+			d.add(Problem, "lifecycle", "rule %q deletes objects after %v, and they must live %v: "+
+				"remove it, or make it longer", id, age, d.retention)
 		case d.retention == 0:
-			d.add(Warning, "lifecycle", "rule %q deletes objects after %v: is that longer than they must live?", id, age)
+			d.add(Warning, "lifecycle", "rule %q deletes objects after %v: is that longer than they must live?",
+				id, age)
 		}
 	}
 	if len(rule.Transitions) > 0 {
-		d.add(Problem, "lifecycle", "rule %q moves objects to another storage class, where reading them takes long: remove it", id)
+		d.add(Problem, "lifecycle", "rule %q moves objects to another storage class, where reading them takes long: "+
+			"remove it", id)
 	}
 }
 

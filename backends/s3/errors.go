@@ -57,8 +57,8 @@ var statuses = map[int]verdict{
 	http.StatusUnauthorized:        renew,
 }
 
-// judge decides on another attempt. With a directory bucket whatever is refused is refused to a session, which a new one
-// may not be; elsewhere a permission that is missing must not cost the credentials that other requests go with.
+// judge decides on another attempt. With a directory bucket whatever is refused is refused to a session, which a new
+// one may not be; elsewhere a permission that is missing must not cost the credentials that other requests go with.
 func judge(err error, express bool) verdict {
 	if v, ok := codes[code(err)]; ok {
 		return v
@@ -112,8 +112,9 @@ func classify(err error) error {
 	if !ok {
 		sentinel = sentinelStatuses[status(err)]
 	}
-	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(api.ErrorMessage(), "x-amz-checksum-") {
-		sentinel = backends.ErrChecksum // a well-formed one is always sent, so what is wrong with it is that it does not match
+	api, ok := errors.AsType[smithy.APIError](err)
+	if ok && strings.Contains(api.ErrorMessage(), "x-amz-checksum-") {
+		sentinel = backends.ErrChecksum // it is well-formed, so what is wrong with it is that it does not match
 	}
 	if region := elsewhere(err); region != "" {
 		err = fmt.Errorf("the bucket is in region %s: %w", region, err)

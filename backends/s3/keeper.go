@@ -2,7 +2,6 @@ package s3
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -29,8 +28,9 @@ type grant struct {
 }
 
 // keeper keeps a set of credentials fresh: those of the chain, or the session of a directory bucket. It fetches them
-// once per lifetime, however many requests want them, ahead of time and on its own context. The SDK's cache fetches when
-// the old ones have all but run out, and on the context of the request that finds it so, whose end fails all the others.
+// once per lifetime, however many requests want them, ahead of time and on its own context. The SDK's cache fetches
+// when the old ones have all but run out, and on the context of the request that finds it so, whose end fails all the
+// others.
 type keeper struct {
 	what  string
 	fetch func(context.Context) (grant, error)
@@ -72,7 +72,11 @@ func (k *keeper) Retrieve(ctx context.Context) (aws.Credentials, error) {
 		case <-k.stopped:
 			return aws.Credentials{}, fmt.Errorf("%s: the bucket is closed", k.what)
 		case <-ctx.Done():
-			return aws.Credentials{}, errors.Join(fmt.Errorf("wait for %s: %w", k.what, ctx.Err()), k.lastError())
+			err := fmt.Errorf("wait for %s: %w", k.what, ctx.Err())
+			if last := k.lastError(); last != nil {
+				err = fmt.Errorf("%w; %w", err, last)
+			}
+			return aws.Credentials{}, err
 		}
 	}
 }

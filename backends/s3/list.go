@@ -11,7 +11,8 @@ import (
 )
 
 // List implements backends.Bucket. Keys that cannot be names, such as a directory's marker, are left out. A directory
-// bucket lists in no order, with no start, and below whole directories only: that is all that is asked of the others too.
+// bucket lists in no order, with no start, and below whole directories only: that is all that is asked of the others
+// too.
 func (b *Bucket) List(ctx context.Context, dir string) iter.Seq2[backends.Object, error] {
 	return func(yield func(backends.Object, error) bool) {
 		err := backends.CheckDir(dir)

@@ -15,7 +15,9 @@ func TestPolicies(t *testing.T) {
 	for file, want := range map[string][]string{
 		"policy-express.json": {"s3express:CreateSession"},
 		"policy-s3.json":      {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
-		"policy-doctor.json":  {"s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "s3express:GetLifecycleConfiguration"},
+		"policy-doctor.json": {
+			"s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "s3express:GetLifecycleConfiguration",
+		},
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "aws", file))
 		if err != nil {

@@ -7,7 +7,8 @@
 //
 // Retries. An operation is tried again, under the same name and with the same bytes, until its ctx ends; the first
 // attempt gets half of the time, so that one that hangs leaves room for another. The SDK retries nothing. Where a store
-// says that the object exists, a token in its metadata tells whether an earlier attempt, whose answer was lost, made it.
+// says that the object exists, a token in its metadata tells whether an earlier attempt, whose answer was lost, made
+// it.
 //
 // Warmth. There is no writer to open ahead of time. What can be ready before the first byte comes is kept ready in the
 // background: credentials and the session of a directory bucket, renewed at half of their lifetime, and connections.
@@ -24,6 +25,7 @@ import (
 	"net/http"
 	"path"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -33,6 +35,8 @@ import (
 
 // maxAppend keeps one Append within one request and one deadline. S3 itself takes 5 GiB.
 const maxAppend = 1 << 30
+
+const openTimeout = 10 * time.Second
 
 // Options say which bucket, and how to reach it. Only Bucket is required.
 type Options struct {
@@ -77,8 +81,10 @@ type Bucket struct {
 }
 
 // Open checks that the bucket can be reached with the credentials found, and keeps them, the session of a directory
-// bucket, and connections ready until Close. ctx bounds the opening.
+// bucket, and connections ready until Close. ctx bounds the opening, which gives up after 10 seconds at the latest.
 func Open(ctx context.Context, o Options) (*Bucket, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
 	b, err := newBucket(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("s3: open %s: %w", o.Bucket, err)
@@ -103,6 +109,9 @@ func (b *Bucket) check(ctx context.Context) error {
 func (b *Bucket) headBucket(ctx context.Context) error {
 	err := b.do(ctx, func(ctx context.Context) error {
 		_, err := b.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &b.options.Bucket})
+		if status(err) == http.StatusNotFound {
+			return errNoBucket // ErrNotFound would say of an object that it is not there
+		}
 		return err
 	})
 	if err != nil {
@@ -110,6 +119,8 @@ func (b *Bucket) headBucket(ctx context.Context) error {
 	}
 	return nil
 }
+
+var errNoBucket = errors.New("there is no such bucket in this region, for these credentials")
 
 // Create implements backends.Bucket. The object comes into being with its Append, where ErrExists surfaces.
 func (b *Bucket) Create(ctx context.Context, name string) (backends.Writer, error) {

@@ -2,8 +2,10 @@ package s3_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -112,4 +114,28 @@ func conformance(t *testing.T, endpoint, bucket string, wrap func(backends.Bucke
 	backendtest.Run(t, func(t *testing.T) backends.Bucket {
 		return wrap(open(t, parse(t, zoneURL(bucket, fmt.Sprintf("check/%d", n.Add(1)), endpoint))))
 	})
+}
+
+// A bucket that is not there says nothing about objects: a read that tries to open the zone must not find one missing.
+func TestOpenRefuses(t *testing.T) {
+	server := startVersitygw(t, "zone-a")
+	for name, o := range map[string]s3.Options{
+		"no bucket":     parse(t, zoneURL("zone-x", "", server.URL())),
+		"nobody there":  parse(t, zoneURL("zone-a", "", "http://127.0.0.1:1")),
+		"no region":     {Bucket: "zone-a"},
+		"an odd prefix": {Bucket: "zone-a", Prefix: "../zone-b", Endpoint: server.URL()},
+	} {
+		b, err := s3.Open(within(t, time.Second), o)
+		if err == nil {
+			b.Close()
+		}
+		if err == nil || errors.Is(err, backends.ErrNotFound) || !strings.Contains(err.Error(), o.Bucket) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+	_, err := s3.Open(within(t, soon), parse(t, zoneURL("zone-a", "", server.URL())))
+	if !errors.Is(err, backends.ErrDenied) {
+		t.Errorf("a wrong secret: %v, want ErrDenied", err)
+	}
 }

@@ -13,10 +13,17 @@ import (
 
 // createSession makes a session of the directory bucket; its credentials sign the requests for objects.
 func (b *Bucket) createSession(ctx context.Context) (grant, error) {
+	base, err := b.base.Retrieve(ctx)
+	if err != nil {
+		return grant{}, err
+	}
 	in := &s3.CreateSessionInput{Bucket: &b.options.Bucket}
 	out, err := b.client.CreateSession(ctx, in)
 	if b.clock.learn(err) {
 		out, err = b.client.CreateSession(ctx, in)
+	}
+	if err != nil && judge(err, false) == renew {
+		b.base.evict(base) // they were rotated
 	}
 	if err != nil {
 		return grant{}, classify(err)

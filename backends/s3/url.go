@@ -27,9 +27,9 @@ var parameters = map[string]func(o *Options) *string{
 // metadataParameter starts the parameters that become metadata of every object: meta.cluster=c1.
 const metadataParameter = "meta."
 
-// ParseURL returns the Options that a zone's URL stands for: s3://bucket/prefix?region=…, where prefix and parameters may
-// be left out. The parameters are region, endpoint, profile, role_arn, external_id, kms_key, and meta.<key> for metadata
-// stored with every object.
+// ParseURL returns the Options that a zone's URL stands for: s3://bucket/prefix?region=…, where prefix and parameters
+// may be left out. The parameters are region, endpoint, profile, role_arn, external_id, kms_key, and meta.<key> for
+// metadata stored with every object.
 func ParseURL(zone string) (Options, error) {
 	u, err := url.Parse(zone)
 	if err != nil {
@@ -89,7 +89,8 @@ func (o *Options) validate() error {
 	}
 	for key, value := range o.Metadata {
 		if !printable(key) || !printable(value) || reserved[strings.ToLower(key)] {
-			return fmt.Errorf("metadata %q: %q: must be printable ASCII, under a key that is not the store's own", key, value)
+			return fmt.Errorf("metadata %q: %q: must be printable ASCII, under a key that is not the store's own",
+				key, value)
 		}
 	}
 	if o.Endpoint != "" {

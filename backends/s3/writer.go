@@ -19,8 +19,8 @@ import (
 	"github.com/walbridge/walbridge/backends"
 )
 
-// The store's own metadata. putKey tells which Append made the object, sumKey the CRC-32C of all of it, which comes with
-// every read, from every server.
+// The store's own metadata. putKey tells which Append made the object, sumKey the CRC-32C of all of it, which comes
+// with every read, from every server.
 const (
 	putKey = "walbridge-put"
 	sumKey = "walbridge-crc32c"
@@ -99,8 +99,8 @@ func unsignedPayload(o *s3.Options) {
 }
 
 // mine returns nil where the object is the one with the token: an earlier attempt of the same put made it, or something
-// between here and the store sent the request twice. It returns refused, which says that the object exists, where another
-// one made it.
+// between here and the store sent the request twice. It returns refused, which says that the object exists, where
+// another one made it.
 func (b *Bucket) mine(ctx context.Context, key, token string, size int64, refused error) error {
 	head, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.options.Bucket, Key: &key})
 	switch {

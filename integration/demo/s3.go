@@ -12,8 +12,8 @@ import (
 	"github.com/walbridge/walbridge/integration/versitygw"
 )
 
-// startS3 starts a real S3 server over the zones' directories, each a bucket, and has the daemon, which does not run yet,
-// use it: its zones' URLs are changed, and its environment, which is ours, tells the SDK who we are.
+// startS3 starts a real S3 server over the zones' directories, each a bucket, and has the daemon, which does not run
+// yet, use it: its zones' URLs are changed, and its environment, which is ours, tells the SDK who we are.
 func startS3(ctx context.Context, dir string) (*versitygw.Server, error) {
 	if _, err := versitygw.Install(ctx); err != nil {
 		return nil, err

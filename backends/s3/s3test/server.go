@@ -115,13 +115,15 @@ func Start(o Options) (*Server, error) {
 		objects: make(map[string]object), sessions: make(map[string]session), calls: make(map[string]int),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
-	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ConnState: func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			s.connections.Add(1)
-		}
-	}}
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ConnState: s.connected}
 	go func() { _ = s.http.Serve(l) }() // ends with Close
 	return s, nil
+}
+
+func (s *Server) connected(_ net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		s.connections.Add(1)
+	}
 }
 
 // Close ends the server and every request that hangs.

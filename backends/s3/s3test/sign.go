@@ -58,8 +58,9 @@ func (s *Server) authenticate(r *http.Request, q request) *apiError {
 	return nil
 }
 
-// secret finds what a request should be signed with: CreateSession with the long-term credentials, what is about objects
-// with a session, and the bucket's configuration with either, since with an endpoint of its own the SDK takes a session.
+// secret finds what a request should be signed with: CreateSession with the long-term credentials, what is about
+// objects with a session, and the bucket's configuration with either, since with an endpoint of its own the SDK takes a
+// session.
 func (s *Server) secret(r *http.Request, q request, key string) (aws.Credentials, *apiError) {
 	token := r.Header.Get(sessionHeader)
 	if q.op == CreateSession || token == "" {
