@@ -54,7 +54,8 @@ final class HookResolver {
     /** Checks that the class has a method of the name, whatever its parameters. */
     void anyMethod(Class<?> owner, String name) throws HookMismatchException {
         if (Arrays.stream(owner.getDeclaredMethods()).noneMatch(method -> method.getName().equals(name))) {
-            throw new HookMismatchException(owner.getName() + "." + name, new NoSuchMethodException("of any signature"));
+            throw new HookMismatchException(owner.getName() + "." + name,
+                    new NoSuchMethodException("of any signature"));
         }
     }
 

@@ -86,7 +86,7 @@ final class LedPartitions {
         seen = version;
     }
 
-    /** Goes on where an earlier upload of the partition got to, as far as the log still holds that; else from its start. */
+    /** Goes on where an earlier upload of the partition got to, as far as the log still holds that. */
     private WalPartition begin(LedPartition led, WalPartition before) {
         NavigableMap<Integer, Long> lineage = led.lineage().headMap(led.leaderEpoch(), true);
         StoredEnd stored = before != null ? before.storedEnd() : remembered.remove(led.id());

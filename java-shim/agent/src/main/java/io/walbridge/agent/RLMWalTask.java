@@ -40,8 +40,9 @@ final class RLMWalTask implements Runnable {
         try {
             readAndQueue();
         } catch (OffsetOutOfRangeException e) {
-            LOG.debug("The log of {} moved while it was read", partition, e); // Retention, or truncation: the next run
-        } catch (IOException | RuntimeException | Error e) {                  // begins at the new log start.
+            // Retention or truncation moved the log under the read; the next one begins at the new log start.
+            LOG.debug("{} is not in the log of {} any more", partition.next(), partition, e);
+        } catch (IOException | RuntimeException | Error e) {
             partition.rest(REST_AFTER_ERROR);
             if (throttle.allows(partition.led().id())) {
                 LOG.warn("Cannot read {} from offset {} for the WAL; trying again", partition, partition.next(), e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,7 +155,8 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
 
     @Override
     public long walEnd(String topic, int partition) {
-        return led().filter(upload -> upload.led().id().topic().equals(topic) && upload.led().id().partition() == partition)
+        TopicPartition id = new TopicPartition(topic, partition);
+        return led().filter(upload -> upload.led().id().topicPartition().equals(id))
                 .mapToLong(WalPartition::walEnd).findAny().orElse(-1);
     }
 

@@ -19,7 +19,8 @@ class AgentJarIT {
     @Test
     void bringsNoClassUnderAnothersName() throws IOException {
         try (JarFile jar = new JarFile(JAR.toFile())) {
-            List<String> foreign = jar.stream().map(entry -> entry.getName().replaceFirst("^META-INF/versions/\\d+/", ""))
+            List<String> foreign = jar.stream()
+                    .map(entry -> entry.getName().replaceFirst("^META-INF/versions/\\d+/", ""))
                     .filter(name -> name.endsWith(".class") && !name.endsWith("module-info.class"))
                     .filter(name -> !name.startsWith("io/walbridge/"))
                     .filter(name -> !name.startsWith("org/apache/kafka/server/log/remote/storage/RemoteWal"))

@@ -13,8 +13,10 @@ import net.bytebuddy.matcher.ElementMatchers;
 import net.bytebuddy.pool.TypePool;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +31,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +77,7 @@ class BrokerIT {
             produce(broker, "it-records", Map.of("transactional.id", "t"), true);
             produce(broker, "it-compacted", Map.of(), false);
             produce(broker, "other", Map.of(), false);
+            assertEquals(logEnds(broker, "it-records"), awaitNoLag(broker));
             broker.stop();
             assertStored(broker, "it-records");
 
@@ -179,6 +183,28 @@ class BrokerIT {
             } else if (transaction) {
                 producer.commitTransaction();
             }
+        }
+    }
+
+    /** The WAL end of every partition that goes to the WAL, by its name. */
+    private static Map<String, Long> awaitNoLag(StockBroker broker) throws Exception {
+        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        while (broker.ask(RemoteWalManagerMXBean::getLagRecords) > 0) {
+            assertTrue(System.nanoTime() < deadline, "the WAL does not catch up");
+        }
+        return broker.ask(RemoteWalManagerMXBean::getWalEnds);
+    }
+
+    private static Map<String, Long> logEnds(StockBroker broker, String topic) throws Exception {
+        Map<TopicPartition, OffsetSpec> partitions = new HashMap<>();
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            partitions.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+        }
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()))) {
+            Map<String, Long> ends = new HashMap<>();
+            admin.listOffsets(partitions).all().get()
+                    .forEach((partition, end) -> ends.put(partition.toString(), end.offset()));
+            return ends;
         }
     }
 

@@ -17,6 +17,12 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import javax.management.JMX;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
 
 /** A stock broker of some version, alone in its cluster, with the agent in its command line. */
 final class StockBroker implements AutoCloseable {
@@ -27,6 +33,7 @@ final class StockBroker implements AutoCloseable {
     private final Path properties;
     private final Path log;
     private final int port;
+    private final int jmxPort;
     private final List<String> classPath = new ArrayList<>();
     private Process process;
 
@@ -36,6 +43,7 @@ final class StockBroker implements AutoCloseable {
         log = directory.resolve("broker.log");
         properties = directory.resolve("server.properties");
         port = freePort();
+        jmxPort = freePort();
         classPath.add(kafka.libs().toAbsolutePath() + "/*");
         write(config);
         run("kafka.tools.StorageTool", "format", "-t", Uuid.randomUuid().toString(), "-c", properties.toString());
@@ -60,14 +68,25 @@ final class StockBroker implements AutoCloseable {
 
     /** Starts the broker, and returns when it serves. */
     void start() throws Exception {
-        process = new ProcessBuilder(command("-javaagent:" + AgentJarIT.JAR.toAbsolutePath(), "kafka.Kafka",
-                properties.toString())).redirectErrorStream(true)
+        process = new ProcessBuilder(command("-javaagent:" + AgentJarIT.JAR.toAbsolutePath(),
+                "-Dcom.sun.management.jmxremote.port=" + jmxPort, "-Dcom.sun.management.jmxremote.authenticate=false",
+                "-Dcom.sun.management.jmxremote.ssl=false", "-Djava.rmi.server.hostname=127.0.0.1",
+                "kafka.Kafka", properties.toString())).redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile())).start();
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         while (!serves()) {
             if (!process.isAlive() || System.nanoTime() - deadline >= 0) {
                 throw new IOException("the broker does not serve:\n" + String.join("\n", Files.readAllLines(log)));
             }
+        }
+    }
+
+    /** What the agent says of itself, over JMX. */
+    <T> T ask(Function<RemoteWalManagerMXBean, T> question) throws Exception {
+        var url = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + jmxPort + "/jmxrmi");
+        try (JMXConnector connector = JMXConnectorFactory.connect(url)) {
+            return question.apply(JMX.newMXBeanProxy(connector.getMBeanServerConnection(),
+                    new ObjectName("walbridge:type=RemoteWalManager"), RemoteWalManagerMXBean.class));
         }
     }
 
