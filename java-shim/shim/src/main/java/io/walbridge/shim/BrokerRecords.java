@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  * Reads the running Kafka's {@code MemoryRecords} and {@code FileRecords}, which are {@code Object} here because their
  * package depends on Kafka's version: {@code org.apache.kafka.common.record}, since 4.3 with {@code .internal}.
  */
-public final class BrokerRecords {
+final class BrokerRecords {
 
     private static final Class<?> MEMORY = recordClass("MemoryRecords");
     private static final Class<?> FILE = recordClass("FileRecords");

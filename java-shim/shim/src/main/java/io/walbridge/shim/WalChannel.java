@@ -17,7 +17,6 @@ import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
-
 import org.apache.kafka.common.config.ConfigException;
 
 import java.util.concurrent.TimeUnit;
@@ -42,8 +41,9 @@ final class WalChannel extends Channel implements AutoCloseable {
         NettyChannelBuilder builder;
         if (target.isUnix()) {
             if (!Epoll.isAvailable()) {
-                throw new ConfigException(GrpcRemoteWalStorageManagerConfig.TARGET, target, "a unix socket needs Linux, "
-                        + "and a java.io.tmpdir from which libraries can be loaded: " + Epoll.unavailabilityCause());
+                throw new ConfigException(GrpcRemoteWalStorageManagerConfig.TARGET, target,
+                        "a unix socket needs Linux, and a java.io.tmpdir from which libraries can be loaded: "
+                                + Epoll.unavailabilityCause());
             }
             thread = new MultiThreadIoEventLoopGroup(1, threads, EpollIoHandler.newFactory());
             builder = NettyChannelBuilder.forAddress(new DomainSocketAddress(target.path()))

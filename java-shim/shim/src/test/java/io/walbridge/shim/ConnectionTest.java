@@ -40,7 +40,7 @@ class ConnectionTest {
             FakeDaemon first = new FakeDaemon(dir.resolve("s"));
             assertEquals("fake", client.status(PATIENCE).getVersion());
             first.close();
-            // Long enough for grpc's own backoff to have grown past what is allowed below.
+            // Long enough for grpc's own backoff to have grown to some 4 s, past what is allowed below.
             long down = System.nanoTime();
             while (System.nanoTime() - down < TimeUnit.SECONDS.toNanos(6)) {
                 assertThrows(RemoteStorageException.class, () -> client.status(PATIENCE));
@@ -51,7 +51,7 @@ class ConnectionTest {
             untilAnswered(client);
             long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - up);
             second.close();
-            assertTrue(took < 1_500, "reconnected after " + took + " ms");
+            assertTrue(took < 2_200, "reconnected after " + took + " ms");
         }
     }
 

@@ -53,10 +53,10 @@ class InterruptTest {
                 Thread.onSpinWait();
             }
             copy.interrupt();
-            Exception e = result.get(5, TimeUnit.SECONDS);
+            Exception e = result.get(30, TimeUnit.SECONDS);
             assertEquals(RemoteStorageException.class, e.getClass());
             assertTrue(e.getMessage().endsWith("interrupted"), e.getMessage());
-            assertTrue(daemon.cancelled.await(5, TimeUnit.SECONDS), "the daemon was not told");
+            assertTrue(daemon.cancelled.await(30, TimeUnit.SECONDS), "the daemon was not told");
         }
     }
 
@@ -73,7 +73,7 @@ class InterruptTest {
                 Thread.onSpinWait();
             }
             copy.interrupt();
-            assertEquals(RemoteStorageException.class, result.get(5, TimeUnit.SECONDS).getClass());
+            assertEquals(RemoteStorageException.class, result.get(30, TimeUnit.SECONDS).getClass());
         }
         var channel = (FileChannel) records.getClass().getMethod("channel").invoke(records);
         assertTrue(channel.isOpen(), "the interrupt has closed the segment");
@@ -91,9 +91,9 @@ class InterruptTest {
             var result = new CompletableFuture<Exception>();
             Thread reader = thread(result, stream::readAllBytes);
             reader.interrupt();
-            Exception e = result.get(5, TimeUnit.SECONDS);
+            Exception e = result.get(30, TimeUnit.SECONDS);
             assertInstanceOf(InterruptedIOException.class, e);
-            assertTrue(daemon.cancelled.await(5, TimeUnit.SECONDS), "the daemon was not told");
+            assertTrue(daemon.cancelled.await(30, TimeUnit.SECONDS), "the daemon was not told");
             assertThrows(IOException.class, stream::read);
         }
     }

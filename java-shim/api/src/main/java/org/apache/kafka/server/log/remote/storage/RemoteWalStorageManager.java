@@ -25,6 +25,9 @@ import java.util.List;
  * the ids of the segments, and not what a restore needs (offsets, epochs, the lineage); for that there is an overload,
  * which by default falls back to the printed method.
  *
+ * <p>{@code Records} is erased from the signatures, which is what lets one jar serve every Kafka: 4.3 moved the class
+ * to {@code org.apache.kafka.common.record.internal}. An implementation for all versions takes the elements as objects.
+ *
  * <p>All methods may be called by many threads at once, after {@link #configure} has returned and until
  * {@link #close} is called.
  */
