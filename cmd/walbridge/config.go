@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/walbridge/walbridge/backends/gcs"
+	"github.com/walbridge/walbridge/backends/s3"
 	"github.com/walbridge/walbridge/cmd/walbridge/config"
 )
 
@@ -40,8 +45,29 @@ func configCommand() *cobra.Command {
 	return c
 }
 
+// checkZone parses a zone's URL as openZone does, and opens nothing.
+func checkZone(zoneURL string) error {
+	u, err := url.Parse(zoneURL)
+	if err != nil {
+		return err
+	}
+	switch u.Scheme {
+	case "file":
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+			return errors.New("a file zone is file:///absolute/path")
+		}
+	case "s3":
+		_, err = s3.ParseURL(zoneURL)
+	case "gs":
+		_, err = gcs.ParseURL(zoneURL)
+	default:
+		return errors.New("the scheme must be file, s3 or gs")
+	}
+	return err
+}
+
 func loadConfig(path string) (*config.Config, error) {
-	c, err := config.Load(path)
+	c, err := config.Load(path, checkZone)
 	if err != nil {
 		return nil, coded{exitUsage, err}
 	}

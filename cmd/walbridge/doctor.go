@@ -101,7 +101,7 @@ It exits with 0 where nothing is a problem, with 1 where something is, and with 
 
 // all makes every check, and returns false where the configuration lets it make none.
 func (e *examination) all(ctx context.Context, path string) (configured bool) {
-	c, err := config.Load(path)
+	c, err := config.Load(path, checkZone)
 	if err != nil {
 		e.wrong("configuration", "correct it; docs/configuration.md, or walbridge config reference, has every key", "%v", err)
 		return false

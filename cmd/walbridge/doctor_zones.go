@@ -55,7 +55,7 @@ func (e *examination) zone(ctx context.Context, z config.Zone) {
 	b, err := openZone(ctx, z.URL, slog.New(slog.DiscardHandler))
 	if err != nil {
 		e.wrong(check, "see that the bucket or folder is there and that the daemon's user has read and write access",
-			"open %s: %v", config.Redact(z.URL), err)
+			"open %s: %v", config.Redact(z.URL), config.Hide(err, z.URL))
 		return
 	}
 	defer b.Close()

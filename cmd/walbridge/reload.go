@@ -57,7 +57,7 @@ func (r *reloader) reload() {
 }
 
 func (r *reloader) read() (*config.Config, peer.Allow, error) {
-	c, err := config.Load(r.path)
+	c, err := config.Load(r.path, checkZone)
 	if err != nil {
 		return nil, peer.Allow{}, err
 	}

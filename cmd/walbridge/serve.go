@@ -177,7 +177,8 @@ func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, regis
 		open := func(ctx context.Context) (backends.Bucket, error) {
 			ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeouts.Zone))
 			defer cancel()
-			return openZone(ctx, z.URL, logger.With("zone", z.Name))
+			b, err := openZone(ctx, z.URL, logger.With("zone", z.Name))
+			return b, config.Hide(err, z.URL)
 		}
 		b, openErr := open(ctx)
 		if openErr == nil {

@@ -17,6 +17,7 @@ import (
 type check struct {
 	path string
 	file *ast.File
+	zone func(zoneURL string) error
 	err  error
 }
 
@@ -59,6 +60,9 @@ func (ck *check) zones(c *Config) {
 			same := strings.TrimRight(u.Scheme+"://"+u.Host+u.Path, "/")
 			ck.that(!urls[same], at+".url", shown, "a bucket that no other zone uses: two copies in one are one copy")
 			urls[same] = true
+			if err := ck.zone(z.URL); err != nil {
+				ck.that(false, at+".url", shown, fmt.Sprintf("a URL that its store takes: %v", Hide(err, z.URL)))
+			}
 		}
 		names[capitals(z.Name)] = true
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +23,16 @@ limits:
   copy_bytes: 8MiB
 `
 
+// anyZone takes every URL but those of the scheme "bad".
+func anyZone(zoneURL string) error {
+	if strings.HasPrefix(zoneURL, "bad:") {
+		return errors.New("a bad scheme in " + zoneURL)
+	}
+	return nil
+}
+
 func TestParse(t *testing.T) {
-	c, err := Parse("w.yaml", []byte(valid), nil)
+	c, err := Parse("w.yaml", []byte(valid), nil, anyZone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +61,8 @@ func TestParseRefuses(t *testing.T) {
 		{"quorum too small", "broker_id: 1", "broker_id: 1\nquorum: 1", []string{"w.yaml:3:9", "quorum", "more than half"}},
 		{"quorum too large", "broker_id: 1", "broker_id: 1\nquorum: 4", []string{"w.yaml:3:9", "quorum", "at most all"}},
 		{"same bucket", "file:///srv/b", "file:///srv/a/", []string{"w.yaml:8:10", "zones[1].url", "no other zone"}},
+		{"zone that its store does not take", "file:///srv/b", "bad://b?external_id=hush",
+			[]string{"w.yaml:8:10", "zones[1].url", "a bad scheme in bad://b?external_id=xxxxx"}},
 		{"same name", "name: b", "name: a", []string{"w.yaml:7:11", "zones[1].name"}},
 		{"zone without url", "    url: file:///srv/c\n", "", []string{"zones[2].url is missing"}},
 		{"local zone", "broker_id: 1", "broker_id: 1\nlocal_zone: z", []string{"w.yaml:3:13", "local_zone", "one of the zones"}},
@@ -83,7 +94,7 @@ func TestParseRefuses(t *testing.T) {
 			if text == valid {
 				t.Fatal("the case changes nothing")
 			}
-			_, err := Parse("w.yaml", []byte(text), nil)
+			_, err := Parse("w.yaml", []byte(text), nil, anyZone)
 			if err == nil {
 				t.Fatal("accepted")
 			}

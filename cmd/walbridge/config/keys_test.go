@@ -84,31 +84,31 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 
 func TestSecretsFromTheEnvironment(t *testing.T) {
 	env := []string{"WALBRIDGE_ZONE_B_URL=s3://b?external_id=hush", "WALBRIDGE_TRACING_HEADERS=authorization=hush"}
-	c, err := Parse("w.yaml", []byte(valid), env)
+	c, err := Parse("w.yaml", []byte(valid), env, anyZone)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Zones[1].URL != "s3://b?external_id=hush" || c.Tracing.Headers != "authorization=hush" {
 		t.Errorf("got %+v", c)
 	}
-	if _, err := Parse("w.yaml", []byte(valid), []string{"WALBRIDGE_ZONE_X_URL=file:///x"}); err == nil {
+	if _, err := Parse("w.yaml", []byte(valid), []string{"WALBRIDGE_ZONE_X_URL=file:///x"}, anyZone); err == nil {
 		t.Error("a variable for a zone that is not there was accepted")
 	}
 	// A mistake in a secret is reported without it.
 	for _, wrong := range []string{"WALBRIDGE_TRACING_HEADERS=hush", "WALBRIDGE_ZONE_B_URL=file:///srv/a?external_id=hush"} {
-		if _, err := Parse("w.yaml", []byte(valid), []string{wrong}); err == nil || strings.Contains(err.Error(), "hush") {
+		if _, err := Parse("w.yaml", []byte(valid), []string{wrong}, anyZone); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: got %v", wrong, err)
 		}
 	}
 }
 
 func TestChanges(t *testing.T) {
-	a, err := Parse("w.yaml", []byte(valid), nil)
+	a, err := Parse("w.yaml", []byte(valid), nil, anyZone)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Replace(valid, "linger: 0s", "linger: 1ms", 1) + "log: {level: debug}\nsocket: {allow_users: [kafka]}\n"
-	b, err := Parse("w.yaml", []byte(text), nil)
+	b, err := Parse("w.yaml", []byte(text), nil, anyZone)
 	if err != nil {
 		t.Fatal(err)
 	}

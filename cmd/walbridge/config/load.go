@@ -11,17 +11,17 @@ import (
 )
 
 // Load reads and checks the file, with the secrets that the environment has instead of it. The error names file, line
-// and column.
-func Load(path string) (*Config, error) {
+// and column. checkZone says what is wrong with a zone's URL, as far as its store can tell without asking the zone.
+func Load(path string, checkZone func(zoneURL string) error) (*Config, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	return Parse(path, b, os.Environ())
+	return Parse(path, b, os.Environ(), checkZone)
 }
 
 // Parse is Load of a file's content and an environment.
-func Parse(path string, b []byte, environ []string) (*Config, error) {
+func Parse(path string, b []byte, environ []string, checkZone func(zoneURL string) error) (*Config, error) {
 	file, err := parser.ParseBytes(b, 0)
 	if err != nil {
 		return nil, located(path, err)
@@ -42,7 +42,7 @@ func Parse(path string, b []byte, environ []string) (*Config, error) {
 	if c.LocalZone == "" && len(c.Zones) > 0 {
 		c.LocalZone = c.Zones[0].Name
 	}
-	ck := check{path: path, file: file}
+	ck := check{path: path, file: file, zone: checkZone}
 	ck.config(&c)
 	if ck.err != nil {
 		return nil, ck.err

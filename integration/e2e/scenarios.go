@@ -1,0 +1,25 @@
+package main
+
+import "context"
+
+// scenario is one end-to-end test. It gets its place, its cases and its figures from r and returns an error where it
+// could not go on; a case that fails is r.try's to record.
+type scenario struct {
+	name, about string
+	run         func(ctx context.Context, r *run) error
+}
+
+// scenarios are all there are, each in a file of its name.
+var scenarios = []scenario{
+	{"daemon", "what an operator relies on: configuration, systemd, access, doctor", daemonScenario},
+	{"hostile", "what honest copies notice of a hostile local peer", hostileScenario},
+}
+
+func find(name string) (scenario, bool) {
+	for _, s := range scenarios {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return scenario{}, false
+}
