@@ -3,6 +3,7 @@ package gcs
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"cloud.google.com/go/storage"
@@ -23,6 +24,8 @@ func (b *Bucket) Delete(ctx context.Context, names []string) (deleted []string, 
 			return nil, b.fail(ctx, "delete", name, err)
 		}
 	}
+	// Once each: two that finalize an object fence each other.
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	var mu sync.Mutex
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(parallelDeletes)
