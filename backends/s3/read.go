@@ -2,8 +2,6 @@ package s3
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +65,7 @@ func (b *Bucket) get(ctx context.Context, name string, p []byte, off int64) erro
 		return fmt.Errorf("%w, after %d of %d bytes: %w", errShort, n, len(p), err)
 	}
 	if size == int64(len(p)) {
-		return checkSum(out.Metadata[sumKey], p)
+		return check(out.Metadata[stampKey], p)
 	}
 	return nil
 }
@@ -88,14 +86,11 @@ func contentRange(out *s3.GetObjectOutput, off, last int64) (size int64, err err
 	return size, nil
 }
 
-// checkSum checks the bytes of a whole object. One that another program stored has no checksum.
-func checkSum(sum string, p []byte) error {
-	want, err := base64.StdEncoding.DecodeString(sum)
-	if err != nil || len(want) != 4 {
-		return nil
-	}
-	if got := backends.Checksum(p); got != binary.BigEndian.Uint32(want) {
-		return fmt.Errorf("%w: the object's is %x, that of the bytes read %08x", backends.ErrChecksum, want, got)
+// check checks the bytes of a whole object, unless another program stored it.
+func check(stamp string, p []byte) error {
+	want, ok := stampedChecksum(stamp)
+	if got := backends.Checksum(p); ok && got != want {
+		return fmt.Errorf("%w: the object's is %08x, that of the bytes read %08x", backends.ErrChecksum, want, got)
 	}
 	return nil
 }

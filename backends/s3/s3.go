@@ -7,7 +7,7 @@
 //
 // Retries. An operation is tried again, under the same name and with the same bytes, until its ctx ends; the first
 // attempt gets half of the time, so that one that hangs leaves room for another. The SDK retries nothing. Where a store
-// says that the object exists, a token in its metadata tells whether an earlier attempt, whose answer was lost, made
+// says that the object exists, a stamp in its metadata tells whether an earlier attempt, whose answer was lost, made
 // it.
 //
 // Warmth. There is no writer to open ahead of time. What can be ready before the first byte comes is kept ready in the

@@ -88,7 +88,7 @@ func (o *Options) validate() error {
 		return errors.New("external_id without role_arn")
 	}
 	for key, value := range o.Metadata {
-		if !printable(key) || !printable(value) || reserved[strings.ToLower(key)] {
+		if !printable(key) || !printable(value) || strings.EqualFold(key, stampKey) {
 			return fmt.Errorf("metadata %q: %q: must be printable ASCII, under a key that is not the store's own",
 				key, value)
 		}

@@ -39,7 +39,7 @@ func TestParseURLRefuses(t *testing.T) {
 		"s3://b?endpoint=127.0.0.1:7070":     "http://host:port",
 		"s3://b?external_id=x":               "role_arn",
 		"s3://b?meta.=x":                     "unknown parameter",
-		"s3://b?meta.Walbridge-Put=x":        "not the store's own",
+		"s3://b?meta.Walbridge=x":            "not the store's own",
 		"s3://b?meta.a=b%0Ac":                "printable",
 	} {
 		if _, err := ParseURL(zone); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,7 +10,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strconv"
+	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -19,14 +22,21 @@ import (
 	"github.com/walbridge/walbridge/backends"
 )
 
-// The store's own metadata. putKey tells which Append made the object, sumKey the CRC-32C of all of it, which comes
-// with every read, from every server.
-const (
-	putKey = "walbridge-put"
-	sumKey = "walbridge-crc32c"
-)
+// stampKey is the metadata that this store adds to an object: its stamp.
+const stampKey = "walbridge"
 
-var reserved = map[string]bool{putKey: true, sumKey: true}
+// newStamp tells which Append made an object, and the CRC-32C of all of it, which so comes with every read, from every
+// server: <ulid>-<8 hexadecimal digits>. It is one value, since a server may keep each in a place of its own.
+func newStamp(crc uint32) string {
+	return fmt.Sprintf("%s-%08x", ulid.MustNew(ulid.Now(), rand.Reader), crc)
+}
+
+// stampedChecksum returns the checksum in a stamp. The object of another program has none.
+func stampedChecksum(stamp string) (crc uint32, ok bool) {
+	_, digits, _ := strings.Cut(stamp, "-")
+	n, err := strconv.ParseUint(digits, 16, 32)
+	return uint32(n), err == nil
+}
 
 // writer implements backends.Writer.
 type writer struct {
@@ -66,25 +76,24 @@ func (w *writer) Close(context.Context) error {
 
 // put creates the object key. p is read by each attempt, and hashed by none: the store compares it with crc.
 func (b *Bucket) put(ctx context.Context, key string, p []byte, crc uint32) error {
-	token := ulid.MustNew(ulid.Now(), rand.Reader).String()
-	in := b.putInput(key, crc, token)
+	stamp := newStamp(crc)
+	in := b.putInput(key, crc, stamp)
 	return b.do(ctx, func(ctx context.Context) error {
 		attempt := in
 		attempt.Body = bytes.NewReader(p)
 		_, err := b.client.PutObject(ctx, &attempt, unsignedPayload)
 		if status(err) == http.StatusPreconditionFailed {
-			return b.mine(ctx, key, token, int64(len(p)), err)
+			return b.mine(ctx, key, stamp, int64(len(p)), err)
 		}
 		return err
 	})
 }
 
-func (b *Bucket) putInput(key string, crc uint32, token string) s3.PutObjectInput {
+func (b *Bucket) putInput(key string, crc uint32, stamp string) s3.PutObjectInput {
 	sum := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))
-	any := "*"
 	in := s3.PutObjectInput{
-		Bucket: &b.options.Bucket, Key: &key, IfNoneMatch: &any, ChecksumCRC32C: &sum,
-		Metadata: map[string]string{putKey: token, sumKey: sum},
+		Bucket: &b.options.Bucket, Key: &key, IfNoneMatch: aws.String("*"), ChecksumCRC32C: &sum,
+		Metadata: map[string]string{stampKey: stamp},
 	}
 	maps.Copy(in.Metadata, b.options.Metadata)
 	if b.options.KMSKey != "" {
@@ -98,17 +107,17 @@ func unsignedPayload(o *s3.Options) {
 	o.APIOptions = append(o.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
 }
 
-// mine returns nil where the object is the one with the token: an earlier attempt of the same put made it, or something
+// mine returns nil where the object has the stamp: an earlier attempt of the same put made it, or something
 // between here and the store sent the request twice. It returns refused, which says that the object exists, where
 // another one made it.
-func (b *Bucket) mine(ctx context.Context, key, token string, size int64, refused error) error {
+func (b *Bucket) mine(ctx context.Context, key, stamp string, size int64, refused error) error {
 	head, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.options.Bucket, Key: &key})
 	switch {
 	case status(err) == http.StatusNotFound:
 		return errors.New("the object was there, and has been deleted since")
 	case err != nil:
 		return err
-	case head.Metadata[putKey] != token:
+	case head.Metadata[stampKey] != stamp:
 		return refused
 	case head.ContentLength == nil || *head.ContentLength != size:
 		return fmt.Errorf("%w: the object is ours and of another length than %d", backends.ErrChecksum, size)
