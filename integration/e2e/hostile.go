@@ -3,14 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/walbridge/walbridge/integration/daemon"
 	"github.com/walbridge/walbridge/integration/hostile"
-	"github.com/walbridge/walbridge/integration/process"
 )
 
 // What an attack may cost.
@@ -21,48 +16,15 @@ const (
 
 // hostileScenario measures every attack on one daemon: memory is bounded, no honest copy fails, and none takes long.
 func hostileScenario(ctx context.Context, r *run) error {
-	binary, err := daemon.Build(ctx)
-	if err != nil {
-		return err
-	}
-	socket := filepath.Join(r.dir, "w.sock")
-	var text strings.Builder
-	fmt.Fprintf(&text, "cluster_id: cluster\nbroker_id: 1\nlisten: unix://%s\nzones:\n", socket)
-	for _, zone := range []string{"a", "b", "c"} {
-		dir := filepath.Join(r.dir, zone)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-		fmt.Fprintf(&text, "  - {name: %s, url: \"file://%s\"}\n", zone, dir)
-	}
-	path, log := filepath.Join(r.dir, "w.yaml"), filepath.Join(r.dir, "walbridge.log")
-	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-		return err
-	}
-	p, err := process.Start(process.Spec{
-		Name: "walbridge", Path: binary, Args: []string{"serve", "--config", path}, Log: log,
-	})
+	p, target, err := hostile.Start(ctx, r.dir)
 	if err != nil {
 		return err
 	}
 	defer p.Kill()
-	start, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	err = p.Await(start, "it serves", func(context.Context) error {
-		b, err := os.ReadFile(log)
-		if err == nil && !strings.Contains(string(b), "msg=serving") {
-			err = fmt.Errorf("not yet")
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	for _, a := range hostile.Attacks {
 		r.try(a.Name, func() error {
 			got, err := hostile.Measure(ctx, hostile.Options{
-				Target: hostile.Target{Socket: socket, Cluster: "cluster", Broker: 1, Seed: 1},
-				PID:    p.PID(), Window: 4 * time.Second, Blocks: 3,
+				Target: target, PID: p.PID(), Window: 3 * time.Second, Blocks: 5,
 			}, a)
 			if err != nil {
 				return err

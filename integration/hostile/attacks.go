@@ -51,6 +51,9 @@ const greed = 400
 // pause between the requests of an attack whose point is what it sends, not how often.
 const pause = 5 * time.Millisecond
 
+// slow is the pace of an attack that holds what it has.
+const slow = time.Second
+
 func (t Target) dial() (*grpc.ClientConn, error) {
 	return grpc.NewClient("unix://"+t.Socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
@@ -127,12 +130,11 @@ func slowLoris(ctx context.Context, t Target) error {
 			all.Go(func() {
 				for ctx.Err() == nil {
 					trickle(ctx, t, conn)
-					wait(ctx, 100*time.Millisecond)
+					wait(ctx, slow)
 				}
 			})
 		}
 	}
-	all.Wait()
 	return nil
 }
 
@@ -143,7 +145,7 @@ func trickle(ctx context.Context, t Target, conn *grpc.ClientConn) {
 	if err != nil || stream.Send(header(t.Cluster, t.Broker, 32<<20)) != nil {
 		return
 	}
-	for wait(ctx, 100*time.Millisecond) {
+	for wait(ctx, slow) {
 		if stream.Send(chunk([]byte{1})) != nil {
 			return
 		}
@@ -163,7 +165,7 @@ func halfMessages(ctx context.Context, t Target) error {
 					body := io.MultiReader(&prefix{0, length >> 24, length >> 16 & 0xff, length >> 8 & 0xff, length & 0xff},
 						io.LimitReader(zeros{}, length-1), stalled{ctx})
 					post(ctx, client, body)
-					wait(ctx, 100*time.Millisecond)
+					wait(ctx, slow)
 				}
 			})
 		}
