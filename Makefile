@@ -17,18 +17,21 @@ GOTEST := go test -p 2
 help: ## print this
 	@echo "make <target>:"
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  \1 \2/p' Makefile | awk '{n = $$1; $$1 = ""; printf "  %-9s%s\n", n, $$0}'
-	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=gcs for demo."
+	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=s3 or gcs for demo."
 
 demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every byte
 	@tools/need go java javac mvn
 	@tools/stage build $(MAKE) --no-print-directory build
 	@tools/stage agent $(MAKE) --no-print-directory agent
 	@tools/stage kafka integration/kafka/install $(KAFKA)
+	@$(if $(filter s3,$(ZONES)),tools/stage versitygw integration/versitygw/install)
 	@go build -o bin/demo ./integration/demo
 	@bin/demo $(if $(ZONES),-zones $(ZONES)) $(DEMO)
 
 test: ## run every test: Go with -race, Java, end to end
 	@tools/need go gcc java javac mvn
+	@tools/stage versitygw integration/versitygw/install
+	@tools/stage s3mock integration/s3mock/install
 	@tools/stage unit $(GOTEST) -race $$(go list ./... | grep -v /integration)
 	@tools/stage java tools/mvn -ntp verify
 	@tools/stage kafka integration/kafka/install $(KAFKA)
