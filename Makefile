@@ -1,7 +1,7 @@
 # Walbridge. Bare `make` prints what it can do.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench e2e fuzz build agent kafka generate baseline tools clean
+.PHONY: help demo test check bench e2e fuzz build agent kafka package vuln generate baseline tools clean
 
 GO_VERSION  := 1.26
 BUF_VERSION := 1.75.0
@@ -10,6 +10,10 @@ CACHE       := $(CURDIR)/.cache
 BIN         := $(CACHE)/bin
 AGENT       := java-shim/agent/target/walbridge-agent.jar
 export PATH := $(BIN):$(CACHE)/npm/node_modules/.bin:$(PATH)
+
+# The scenarios that e2e knows by name.
+SCENARIOS := $(shell sed -n 's/^\t{"\([a-z0-9-]*\)", .*/\1/p' integration/e2e/scenarios.go)
+WITHOUT_BROKER := daemon hostile package
 
 # Two heavy jobs at once is what a small machine carries.
 GOTEST := go test -p 2
@@ -53,10 +57,11 @@ bench: ## measure against a baseline in the same run; ONLY=core
 	@go build -o bin/bench ./bench
 	@bin/bench $(if $(ONLY),-only $(ONLY))
 
-e2e: ## run the end-to-end tests with real brokers; ONLY=<regular expression of test names>
-	@tools/need go java javac mvn
-	@$(MAKE) --no-print-directory build agent kafka
-	@go test -count=1 -timeout 30m -v ./integration/... $(if $(ONLY),-run '$(ONLY)')
+e2e: ## run the end-to-end tests; ONLY=<scenario of integration/e2e> or a regular expression of test names
+	@tools/need go $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,java javac mvn)
+	@$(MAKE) --no-print-directory build $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,agent kafka) $(if $(filter package,$(ONLY)),agent tools)
+	@$(if $(filter $(SCENARIOS),$(ONLY)),go run ./integration/e2e -only '$(ONLY)', \
+	  go test -count=1 -timeout 30m -v ./integration/... $(if $(ONLY),-run '$(ONLY)'))
 
 fuzz: ## fuzz everything that parses, FUZZTIME each (default 30s); ONLY=<FuzzTarget>
 	@tools/need go
@@ -72,6 +77,13 @@ agent: ## build walbridge-agent.jar, without its tests
 
 kafka: ## fetch the stock brokers that the tests use
 	@integration/kafka/install $(KAFKA)
+
+package: tools ## build deb, rpm and tar for amd64 and arm64 into dist/
+	@$(MAKE) --no-print-directory agent
+	@tools/package dist amd64 arm64
+
+vuln: tools ## look for known vulnerabilities in what the daemon uses
+	@tools/vuln
 
 generate: tools ## generate the Go code of the .proto files
 	@buf generate

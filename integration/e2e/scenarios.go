@@ -13,6 +13,7 @@ type scenario struct {
 var scenarios = []scenario{
 	{"daemon", "what an operator relies on: configuration, systemd, access, doctor", daemonScenario},
 	{"hostile", "what honest copies notice of a hostile local peer", hostileScenario},
+	{"package", "the packages: reproducible, complete, and their daemon works from another root", packageScenario},
 }
 
 func find(name string) (scenario, bool) {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/walbridge/walbridge/integration/artifact"
+	"github.com/walbridge/walbridge/integration/daemoncases"
+)
+
+// packageScenario builds the packages twice, unpacks the deb into a folder, and uses what is in it.
+func packageScenario(ctx context.Context, r *run) error {
+	root, err := artifact.Root()
+	if err != nil {
+		return err
+	}
+	dists := []string{filepath.Join(r.dir, "dist1"), filepath.Join(r.dir, "dist2")}
+	for _, dist := range dists {
+		cmd := exec.CommandContext(ctx, filepath.Join(root, "tools", "package"), dist, runtime.GOARCH)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("tools/package: %w: %s", err, out)
+		}
+	}
+	r.try("reproducible", func() error { return sameSums(dists[0], dists[1]) })
+
+	installed := filepath.Join(r.dir, "root")
+	debs, err := filepath.Glob(filepath.Join(dists[0], "*.deb"))
+	if err != nil || len(debs) != 1 {
+		return fmt.Errorf("debs %q: %w", debs, err)
+	}
+	if out, err := exec.CommandContext(ctx, "dpkg-deb", "-x", debs[0], installed).CombinedOutput(); err != nil {
+		return fmt.Errorf("dpkg-deb: %w: %s", err, out)
+	}
+	r.try("complete", func() error { return allThere(installed) })
+	binary := filepath.Join(installed, "usr", "bin", "walbridge")
+	r.try("example_configuration", func() error {
+		return runs(ctx, "ok, broker 1", binary, "config", "check", filepath.Join(installed, "etc/walbridge/walbridge.yaml"))
+	})
+	r.try("agent_matches_daemon", func() error {
+		jar := filepath.Join(installed, "usr/share/walbridge/walbridge-agent.jar")
+		out, _ := exec.CommandContext(ctx, binary, "doctor", "--agent", jar, "--timeout", "5s", "--config",
+			filepath.Join(installed, "etc/walbridge/walbridge.yaml")).CombinedOutput()
+		if !strings.Contains(string(out), ", as the daemon") {
+			return fmt.Errorf("doctor does not find them to match: %s", out)
+		}
+		return nil
+	})
+	// The installed daemon does what the built one does: the newcomer's mistakes and the doctor among it.
+	for i, c := range daemoncases.All {
+		dir := filepath.Join(r.dir, fmt.Sprint(i))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		r.try("installed_"+c.Name, func() error {
+			if err := c.Run(ctx, binary, dir); !errors.Is(err, daemoncases.ErrSkipped) {
+				return err
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+func sameSums(a, b string) error {
+	first, err := os.ReadFile(filepath.Join(a, "SHA256SUMS"))
+	if err != nil {
+		return err
+	}
+	second, err := os.ReadFile(filepath.Join(b, "SHA256SUMS"))
+	if err != nil {
+		return err
+	}
+	if string(first) != string(second) {
+		return fmt.Errorf("two builds differ: %s and %s", first, second)
+	}
+	return nil
+}
+
+func allThere(root string) error {
+	var missing []string
+	for _, file := range []string{
+		"usr/bin/walbridge", "usr/share/walbridge/walbridge-agent.jar", "etc/walbridge/walbridge.yaml",
+		"usr/lib/systemd/system/walbridge.service", "usr/lib/systemd/system/walbridge.socket",
+		"usr/lib/sysusers.d/walbridge.conf", "usr/lib/tmpfiles.d/walbridge.conf",
+		"usr/share/man/man1/walbridge.1.gz", "usr/share/man/man1/walbridge-serve.1.gz",
+		"usr/share/bash-completion/completions/walbridge", "usr/share/zsh/vendor-completions/_walbridge",
+		"usr/share/fish/vendor_completions.d/walbridge.fish", "usr/share/doc/walbridge/configuration.md",
+	} {
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			missing = append(missing, file)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the deb lacks %q", missing)
+	}
+	return nil
+}
+
+// runs fails unless the command succeeds and prints what is wanted.
+func runs(ctx context.Context, want, path string, args ...string) error {
+	out, err := exec.CommandContext(ctx, path, args...).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), want) {
+		return fmt.Errorf("%s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
