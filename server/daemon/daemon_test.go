@@ -365,6 +365,40 @@ func TestInflightBound(t *testing.T) {
 	}
 }
 
+// A connection that announces all the room and sends nothing loses it to another connection's copies.
+func TestRoomIsSharedFairly(t *testing.T) {
+	r := start(t, func(o *daemon.Options) { o.MaxInflightBytes = 1000; o.MaxCopyBytes = 1000 })
+	hostile, err := r.client.CopyLogSegmentData(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := header(bytes.Repeat([]byte("s"), 1000))
+	err = hostile.Send(&walbridgev1.CopyLogSegmentDataRequest{Payload: &walbridgev1.CopyLogSegmentDataRequest_Header{Header: h}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		st, err := r.client.GetStatus(t.Context(), &walbridgev1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.GetInflightBytes() == 1000 {
+			break
+		}
+	}
+	conn, err := grpc.NewClient(r.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	honest := &running{client: walbridgev1.NewWalServiceClient(conn)}
+	s := bytes.Repeat([]byte("h"), 600)
+	if _, err := honest.copySections(t.Context(), header(s), 100, s); err != nil {
+		t.Errorf("the honest copy: %v", err)
+	}
+	wantError(t, hostile.RecvMsg(&walbridgev1.CopyLogSegmentDataResponse{}), codes.ResourceExhausted, "FULL")
+}
+
 // A client that stops in the middle of a copy holds nothing for longer than the copy's timeout.
 func TestSilentClient(t *testing.T) {
 	r := start(t, func(o *daemon.Options) { o.CopyTimeout = 200 * time.Millisecond })
