@@ -113,7 +113,6 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InitialWindowSize(windowBytes),
 		grpc.InitialConnWindowSize(16*windowBytes),
-		grpc.SharedWriteBuffer(true),
 		grpc.ConnectionTimeout(5*time.Second),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: idleTimeout, Time: time.Minute, Timeout: 20 * time.Second,

@@ -20,7 +20,7 @@ import (
 const (
 	maxMessageBytes = 4 << 20
 	maxStreams      = 64
-	windowBytes     = 64 << 10
+	windowBytes     = 128 << 10
 	// maxReceiving messages of streams come in at a time; further ones wait in their windows.
 	maxReceiving = 4
 	// maxUnary requests that are one message run at a time; further ones are refused.

@@ -36,6 +36,7 @@ func TestAttacks(t *testing.T) {
 			if r.Failures > 0 {
 				t.Errorf("%d of %d honest copies failed: %s", r.Failures, r.Copies, r.Failure)
 			}
+			t.Logf("%+v", r)
 			if r.PeakRSS > 512<<20 {
 				t.Errorf("%d MiB resident", r.PeakRSS>>20)
 			}
