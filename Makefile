@@ -51,6 +51,7 @@ check: ## what must hold before a test runs: format, vet, lint, generated code, 
 	@tools/stage staticcheck staticcheck ./...
 	@tools/stage buf bash -c 'buf lint && buf format -d --exit-code && buf breaking --against proto/baseline.json'
 	@tools/stage generated tools/generated-fresh
+	@tools/stage vuln tools/vuln
 
 bench: ## measure against a baseline in the same run; ONLY=core
 	@tools/need go

@@ -12,7 +12,9 @@ import (
 )
 
 // fixedBeats are one idle lane and one that the test decides.
-type fixedBeats struct{ second atomic.Pointer[combine.Heartbeat] }
+type fixedBeats struct {
+	second atomic.Pointer[combine.Heartbeat]
+}
 
 func (f *fixedBeats) Heartbeats() []combine.Heartbeat {
 	return []combine.Heartbeat{{State: combine.Idle}, *f.second.Load()}
