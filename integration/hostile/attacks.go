@@ -41,6 +41,7 @@ var Attacks = []Attack{
 	{"half_messages", halfMessages},
 	{"idle_connections", idleConnections},
 	{"cancel_storm", cancelStorm},
+	{"unread_fetches", unreadFetches},
 	{"random_bytes", randomBytes},
 	{"wrong_numbers", wrongNumbers},
 }
@@ -119,7 +120,6 @@ func (p *prefix) Read(b []byte) (int, error) {
 // slowLoris announces the longest copies over many connections and sends a byte now and then.
 func slowLoris(ctx context.Context, t Target) error {
 	var all sync.WaitGroup
-	defer all.Wait()
 	for range greed / 40 {
 		conn, err := t.dial()
 		if err != nil {
@@ -135,6 +135,7 @@ func slowLoris(ctx context.Context, t Target) error {
 			})
 		}
 	}
+	all.Wait() // Before the connections are closed.
 	return nil
 }
 
@@ -227,6 +228,38 @@ func cancelStorm(ctx context.Context, t Target) error {
 		}
 		wait(ctx, pause)
 	}
+	return nil
+}
+
+// unreadFetches asks for frames and reads none of what it gets, over many connections.
+func unreadFetches(ctx context.Context, t Target) error {
+	const length = 3 << 20
+	var all sync.WaitGroup
+	for range greed / 40 {
+		conn, err := t.dial()
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		all.Go(func() {
+			for ctx.Err() == nil {
+				copied, err := honestCopy(ctx, conn, t.Cluster, t.Broker, make([]byte, length))
+				if err != nil {
+					wait(ctx, slow)
+					continue
+				}
+				for range 40 {
+					// The stream is left open: it ends with ctx.
+					_, _ = walbridgev1.NewWalServiceClient(conn).FetchLogSegment(ctx, &walbridgev1.FetchLogSegmentRequest{
+						Extent: copied.GetExtent(),
+						Range:  &walbridgev1.EntryRange{Entry: copied.GetEntries()[0], EndPosition: math.MaxInt64},
+					})
+				}
+				wait(ctx, slow)
+			}
+		})
+	}
+	all.Wait() // Before the connections are closed.
 	return nil
 }
 

@@ -32,18 +32,24 @@ func chunk(b []byte) *walbridgev1.CopyLogSegmentDataRequest {
 
 // HonestCopy copies b as a broker's agent does.
 func HonestCopy(ctx context.Context, conn grpc.ClientConnInterface, cluster string, broker int32, b []byte) error {
+	_, err := honestCopy(ctx, conn, cluster, broker, b)
+	return err
+}
+
+func honestCopy(ctx context.Context, conn grpc.ClientConnInterface, cluster string, broker int32, b []byte) (
+	*walbridgev1.CopyLogSegmentDataResponse, error,
+) {
 	stream, err := walbridgev1.NewWalServiceClient(conn).CopyLogSegmentData(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	trailer := &walbridgev1.CopyLogSegmentDataRequest{Payload: &walbridgev1.CopyLogSegmentDataRequest_Trailer{
 		Trailer: &walbridgev1.CopyTrailer{Crc32C: []uint32{backends.Checksum(b)}},
 	}}
 	for _, m := range []*walbridgev1.CopyLogSegmentDataRequest{header(cluster, broker, uint32(len(b))), chunk(b), trailer} {
 		if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
-			return err
+			return nil, err
 		}
 	}
-	_, err = stream.CloseAndRecv()
-	return err
+	return stream.CloseAndRecv()
 }
