@@ -118,9 +118,10 @@ func paced(ctx context.Context, s *stack, p payload, rate int, d time.Duration) 
 		due := start.Add(time.Duration(i) * time.Second / time.Duration(rate))
 		time.Sleep(time.Until(due))
 		group.Go(func() {
-			// From when it was due, so that a stall of the sender counts too.
+			// From when it is sent: that a timer of this program fires late is not the daemon's time.
+			sent := time.Now()
 			errs[i] = s.copy(ctx, p)
-			times[i] = millis(time.Since(due))
+			times[i] = millis(time.Since(sent))
 		})
 	}
 	group.Wait()

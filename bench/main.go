@@ -15,6 +15,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/walbridge/walbridge/server/daemon"
 )
 
 // Row is one figure. Ratio is Value / Baseline; both are null where there is no baseline.
@@ -62,6 +64,7 @@ func main() {
 	row := flag.String("row", "", "measure only the rows whose name contains this")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
+	daemon.TuneGC() // As the product does.
 	if len(os.Args) > 1 && os.Args[1] == daemonArg {
 		os.Exit(daemonMain())
 	}

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
 
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 	"github.com/walbridge/walbridge/server/frame"
@@ -53,6 +54,8 @@ func (s *Service) copy(ctx context.Context, stream copyStream, evict func(error)
 	if err != nil {
 		return nil, err
 	}
+	// The frame has a copy of the bytes. After a failure a lane may still read them: then they are the garbage collector's.
+	r.chunks.Free()
 	extent, err := result.Extent.AppendBinary(nil)
 	if err != nil {
 		return nil, err
@@ -84,12 +87,18 @@ func (s *Service) trace(ctx context.Context, x frame.Extent, entries int) {
 type received struct {
 	id       []byte
 	sections []frame.Section
+	chunks   mem.BufferSlice // what the sections' bytes are in
 	reserved *reservation
 	err      error
 }
 
 func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
-	first, _, err := receiveNext(stream)
+	w, err := receiveNext(stream)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	first, err := w.message()
 	if err != nil {
 		r.err = err
 		return r
@@ -108,18 +117,24 @@ func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
 	r.id = header.GetCombinedSegmentId()
 	a := newAssembler(header.GetEntries())
 	for {
-		m, pieces, err := receiveNext(stream)
+		w, err := receiveNext(stream)
 		if err != nil {
 			r.err = err
 			return r
 		}
-		for _, p := range pieces {
-			if r.err = a.add(p); r.err != nil {
-				return r
+		if pieces, ok := w.chunk(); ok {
+			r.chunks = append(r.chunks, w.data...)
+			for _, p := range pieces {
+				if r.err = a.add(p); r.err != nil {
+					return r
+				}
 			}
-		}
-		if pieces != nil {
 			continue
+		}
+		m, err := w.message()
+		if err != nil {
+			r.err = err
+			return r
 		}
 		if m.GetTrailer() == nil {
 			r.err = fmt.Errorf("%w: expected a chunk or the trailer", errInvalid)
@@ -130,20 +145,16 @@ func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
 	}
 }
 
-// receiveNext returns the next request, or its pieces where it is a chunk.
-func receiveNext(stream copyStream) (m *walbridgev1.CopyLogSegmentDataRequest, pieces [][]byte, err error) {
+// receiveNext returns the next request.
+func receiveNext(stream copyStream) (*wire, error) {
 	var w wire
 	if err := stream.RecvMsg(&w); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, nil, fmt.Errorf("%w: the stream ended before its trailer", errInvalid)
+			return nil, fmt.Errorf("%w: the stream ended before its trailer", errInvalid)
 		}
-		return nil, nil, err
+		return nil, err
 	}
-	if pieces, ok := w.chunk(); ok {
-		return nil, pieces, nil
-	}
-	m, err = w.message()
-	return m, nil, err
+	return &w, nil
 }
 
 // checkHeader returns the length of the copy's bytes.

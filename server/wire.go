@@ -32,7 +32,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
-	// The bytes live as long as the sections that are made of them, and then go to the garbage collector.
+	// They are freed when the copy is stored, see copy.
 	data.Ref()
 	w.data = slices.Clone(data)
 	return nil
@@ -73,7 +73,9 @@ func (w *wire) chunk() (pieces [][]byte, ok bool) {
 // message decodes a request that is not a chunk.
 func (w *wire) message() (*walbridgev1.CopyLogSegmentDataRequest, error) {
 	m := &walbridgev1.CopyLogSegmentDataRequest{}
-	if err := pb.Unmarshal(w.data.Materialize(), m); err != nil {
+	b := w.data.Materialize()
+	w.data.Free()
+	if err := pb.Unmarshal(b, m); err != nil {
 		return nil, fmt.Errorf("%w: %w", errInvalid, err)
 	}
 	return m, nil

@@ -54,6 +54,7 @@ which changes are in force and which wait for a restart.`,
 
 func serve(ctx context.Context, path string, c *config.Config) (err error) {
 	logger, level := newLogger(c.Log)
+	daemon.TuneGC()
 	limitMemory(c)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(),
