@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	if c.Quorum != 2 || c.LocalZone != "a" || c.Combine.Linger != 0 || c.Limits.CopyBytes != 8<<20 || c.BrokerID != 1 {
 		t.Errorf("got %+v", c)
 	}
-	if c.Timeouts.Zone != Duration(2*time.Second) || c.Combine.Appends != 1 {
+	if c.Timeouts.Zone != Duration(2*time.Second) || c.Combine.Appends != 32 {
 		t.Errorf("defaults: got %+v", c)
 	}
 }

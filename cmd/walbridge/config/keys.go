@@ -74,7 +74,7 @@ var Keys = []Key{
 		Doc: "How long a frame waits for more copies; 0s sends what there is."},
 	{Path: "combine.frame_bytes", Default: "4MiB", Valid: "4KiB to 1GiB", Doc: "A frame this long waits for nothing."},
 	{Path: "combine.lanes", Default: "4", Valid: "1 to 256", Doc: "Frames written at a time."},
-	{Path: "combine.appends", Default: "1", Valid: "1 to 10000", Doc: "Frames an object takes, where every zone can append."},
+	{Path: "combine.appends", Default: "32", Valid: "1 to 10000", Doc: "Frames an object takes, where every zone can append."},
 	{Path: "combine.object_bytes", Default: "64MiB", Valid: "at least combine.frame_bytes",
 		Doc: "An object this long takes no further frame."},
 	{Path: "combine.object_age", Default: "1m", Valid: "1s or more", Doc: "Nor does one this old."},
