@@ -26,7 +26,7 @@ const (
 	// maxUnary requests that are one message run at a time; further ones are refused.
 	maxUnary = 4
 	// maxReads hold a frame at a time; further ones wait.
-	maxReads = 8
+	maxReads = 4
 	// readTimeout bounds a read, whatever its caller allows: an abandoned stream holds a frame.
 	readTimeout = time.Minute
 	idleTimeout = 5 * time.Minute

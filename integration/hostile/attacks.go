@@ -231,35 +231,35 @@ func cancelStorm(ctx context.Context, t Target) error {
 	return nil
 }
 
-// unreadFetches asks for frames and reads none of what it gets, over many connections.
+// unreadFetches asks for a frame over many connections and reads nothing of what it gets.
 func unreadFetches(ctx context.Context, t Target) error {
-	const length = 3 << 20
-	var all sync.WaitGroup
+	conn, err := t.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	copied, err := honestCopy(ctx, conn, t.Cluster, t.Broker, make([]byte, 3<<20))
+	if err != nil {
+		return err
+	}
+	request := &walbridgev1.FetchLogSegmentRequest{
+		Extent: copied.GetExtent(),
+		Range:  &walbridgev1.EntryRange{Entry: copied.GetEntries()[0], EndPosition: math.MaxInt64},
+	}
 	for range greed / 40 {
-		conn, err := t.dial()
+		reader, err := t.dial()
 		if err != nil {
 			return err
 		}
-		defer conn.Close()
-		all.Go(func() {
-			for ctx.Err() == nil {
-				copied, err := honestCopy(ctx, conn, t.Cluster, t.Broker, make([]byte, length))
-				if err != nil {
-					wait(ctx, slow)
-					continue
-				}
-				for range 40 {
-					// The stream is left open: it ends with ctx.
-					_, _ = walbridgev1.NewWalServiceClient(conn).FetchLogSegment(ctx, &walbridgev1.FetchLogSegmentRequest{
-						Extent: copied.GetExtent(),
-						Range:  &walbridgev1.EntryRange{Entry: copied.GetEntries()[0], EndPosition: math.MaxInt64},
-					})
-				}
-				wait(ctx, slow)
+		defer reader.Close()
+		for range 40 {
+			// The stream is left open: it ends with ctx.
+			if _, err := walbridgev1.NewWalServiceClient(reader).FetchLogSegment(ctx, request); err != nil {
+				break // The connection was refused.
 			}
-		})
+		}
 	}
-	all.Wait() // Before the connections are closed.
+	<-ctx.Done()
 	return nil
 }
 
