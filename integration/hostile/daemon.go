@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,10 @@ func Start(ctx context.Context, dir string) (*process.Process, Target, error) {
 	}
 	config, log := filepath.Join(dir, "w.yaml"), filepath.Join(dir, "walbridge.log")
 	if err := os.WriteFile(config, []byte(text.String()), 0o644); err != nil {
+		return nil, t, err
+	}
+	// What an earlier daemon logged there is not this one's.
+	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, t, err
 	}
 	p, err := process.Start(process.Spec{Name: "walbridge", Path: binary, Args: []string{"serve", "--config", config}, Log: log})
