@@ -66,8 +66,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if reason == "" {
 			return &conn{Conn: c, release: sync.OnceFunc(func() { l.release(p.Name) })}, nil
 		}
-		_ = c.Close() // There is nobody to tell.
 		l.refuse(p, reason)
+		_ = c.Close() // There is nobody to tell.
 	}
 }
 
