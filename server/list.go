@@ -45,13 +45,14 @@ func (s *Service) ListCombinedSegments(r *walbridgev1.ListCombinedSegmentsReques
 }
 
 func (s *Service) listObject(name string, id frame.ObjectID, topic string, stream listStream) error {
-	readAt := func(p []byte, off int64) error { return s.opts.Bucket.ReadAt(stream.Context(), name, p, off) }
-	for f, err := range frame.Scan(name, readAt, frame.IndexOnly) {
-		var corrupt *frame.CorruptError
+	read := func(p []byte, off int64, valid func([]byte) error) error {
+		return s.opts.Zones.ReadValid(stream.Context(), name, p, off, valid)
+	}
+	for f, err := range frame.Scan(name, read, frame.IndexOnly) {
 		switch {
 		case errors.Is(err, backends.ErrNotFound):
 			return nil // Deleted since the zone listed it.
-		case errors.As(err, &corrupt):
+		case errors.Is(err, backends.ErrChecksum):
 			return stream.Send(&walbridgev1.ListCombinedSegmentsResponse{Object: name, Problem: err.Error()})
 		case err != nil:
 			return fmt.Errorf("read %s: %w", name, err)

@@ -40,9 +40,10 @@ type Frames interface {
 	Frame(ctx context.Context, x frame.Extent) (*frame.Frame, error)
 }
 
-// Zones tells how the zones are; a *quorum.Bucket.
+// Zones tells how the zones are, and reads from the one that has the right bytes; a *quorum.Bucket.
 type Zones interface {
 	Status() quorum.Status
+	ReadValid(ctx context.Context, name string, p []byte, off int64, valid func([]byte) error) error
 }
 
 // Options are what a Service is made of. All are required, but for those that name a default.

@@ -21,7 +21,10 @@ import (
 )
 
 // slowZones answer when they are let.
-type slowZones struct{ asked, answer chan struct{} }
+type slowZones struct {
+	Zones
+	asked, answer chan struct{}
+}
 
 func (z slowZones) Status() quorum.Status {
 	z.asked <- struct{}{}

@@ -44,7 +44,8 @@ const shortPiece = 4 << 10
 // chunkNumber is the number of the field `chunk`.
 var chunkNumber = (&walbridgev1.CopyLogSegmentDataRequest{}).ProtoReflect().Descriptor().Fields().ByName("chunk").Number()
 
-// chunk returns the pieces of a chunk's bytes, or false where the request is not a chunk.
+// chunk returns the pieces of a chunk's bytes, or false where the request is not a chunk. After it data is only what the
+// pieces are in; the rest is freed.
 func (w *wire) chunk() (pieces [][]byte, ok bool) {
 	const longest = 1 + 10 // the tag and a varint
 	head := make([]byte, min(longest, w.data.Len()))
@@ -54,19 +55,25 @@ func (w *wire) chunk() (pieces [][]byte, ok bool) {
 		return nil, false
 	}
 	length, n := protowire.ConsumeVarint(head[tag:])
-	if n < 0 || uint64(tag+n)+length != uint64(w.data.Len()) {
+	// An empty chunk is no chunk: whoever sends them without end would be held by nothing but the copy's timeout.
+	if n < 0 || length == 0 || uint64(tag+n)+length != uint64(w.data.Len()) {
 		return nil, false
 	}
 	skip := tag + n
+	var held mem.BufferSlice
 	for _, b := range w.data {
 		p := b.ReadOnlyData()
 		k := min(skip, len(p))
 		p, skip = p[k:], skip-k
 		if len(p) <= shortPiece {
 			p = slices.Clone(p)
+			b.Free()
+		} else {
+			held = append(held, b)
 		}
 		pieces = append(pieces, p)
 	}
+	w.data = held
 	return pieces, true
 }
 

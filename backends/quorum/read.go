@@ -30,6 +30,15 @@ func (b *Bucket) ReadChecked(ctx context.Context, name string, p []byte, off int
 	})
 }
 
+// ReadValid is ReadAt of bytes that valid can tell from wrong ones: it returns an error, which wraps ErrChecksum, where
+// they cannot be right. It is called by many goroutines. A zone that has them wrong is passed over like one that fails.
+func (b *Bucket) ReadValid(ctx context.Context, name string, p []byte, off int64, valid func([]byte) error) error {
+	if valid == nil {
+		return b.ReadAt(ctx, name, p, off)
+	}
+	return b.read(ctx, name, p, off, valid)
+}
+
 func (b *Bucket) read(ctx context.Context, name string, p []byte, off int64, check func([]byte) error) error {
 	what := fmt.Sprintf("read %s at %d+%d", name, off, len(p))
 	if err := b.check(ctx, name); err != nil {

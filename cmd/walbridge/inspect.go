@@ -164,7 +164,7 @@ func splitObject(target string) (zone, name string, err error) {
 
 func inspectObject(ctx context.Context, b backends.Bucket, name string, depth frame.Depth) (objectReport, error) {
 	r := objectReport{Object: name, State: "empty", Frames: []frameReport{}}
-	readAt := func(p []byte, off int64) error { return b.ReadAt(ctx, name, p, off) }
+	readAt := func(p []byte, off int64, _ func([]byte) error) error { return b.ReadAt(ctx, name, p, off) }
 	for f, err := range frame.Scan(name, readAt, depth) {
 		if corrupt, ok := errors.AsType[*frame.CorruptError](err); ok {
 			r.State, r.Problem = "corrupt", corrupt.Error()

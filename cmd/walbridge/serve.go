@@ -142,9 +142,20 @@ func daemonOptions(c *config.Config) daemon.Options {
 			MinDepth: c.Pool.MinDepth, MaxDepth: c.Pool.MaxDepth, LoadConcurrency: c.Pool.LoadConcurrency,
 			MaxItemAge: time.Duration(c.Pool.MaxItemAge),
 		},
-		Fetch:            fetch.Options{CacheBytes: int64(c.Limits.CacheBytes)},
+		Fetch:            fetchOptions(c),
 		MaxInflightBytes: int64(c.Limits.InflightBytes), MaxCopyBytes: int64(c.Limits.CopyBytes),
 		CopyTimeout: time.Duration(c.Timeouts.Copy), DrainTimeout: time.Duration(c.Timeouts.Drain),
+	}
+}
+
+// fetchOptions let everything be read that may be written: a frame of one copy, with an index as large as it gets, from
+// whichever zone has it.
+func fetchOptions(c *config.Config) fetch.Options {
+	const least, index = 128 << 20, 64 << 20
+	return fetch.Options{
+		CacheBytes:      int64(c.Limits.CacheBytes),
+		MaxLoadingBytes: max(least, int64(max(c.Limits.CopyBytes, c.Combine.FrameBytes))+index),
+		LoadTimeout:     time.Duration(len(c.Zones)+1) * time.Duration(c.Timeouts.Read),
 	}
 }
 

@@ -57,7 +57,7 @@ func TestUncertainAppendIsRepeatedElsewhere(t *testing.T) {
 				}
 				whole := map[string]bool{}
 				for object, size := range r.objects() {
-					for f, err := range frame.Scan(object, func(p []byte, off int64) error {
+					for f, err := range frame.Scan(object, func(p []byte, off int64, _ func([]byte) error) error {
 						return r.store.ReadAt(t.Context(), object, p, off)
 					}, frame.Whole) {
 						if _, ok := errors.AsType[*frame.CorruptError](err); ok && what == "torn" {

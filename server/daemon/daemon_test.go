@@ -540,3 +540,60 @@ func TestHealth(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+// A zone with the torn end of an append does not hide what the others have behind it, not even where it is read first.
+func TestListPassesOverATornZone(t *testing.T) {
+	r := start(t, func(o *daemon.Options) {
+		o.Combine.Lanes = 1
+		o.Combine.Rotation.Appends = 32
+	})
+	s := bytes.Repeat([]byte("section"), 1000)
+	want := map[string]bool{}
+	for i := range 4 {
+		if i == 1 {
+			r.plans[0].Set(faulty.Faults{Torn: 1}, faulty.Append)
+		}
+		answer, err := r.copySections(t.Context(), header(s), 1000, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[string(answer.GetExtent())] = true
+	}
+	stream, err := r.client.ListCombinedSegments(t.Context(), &walbridgev1.ListCombinedSegmentsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string]bool{}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || m.GetProblem() != "" {
+			t.Fatalf("%v, %v", m, err)
+		}
+		objects[m.GetObject()] = true
+		delete(want, string(m.GetExtent()))
+	}
+	if len(want) > 0 || len(objects) != 1 {
+		t.Errorf("%d acknowledged frames are not listed; %d objects, want 1", len(want), len(objects))
+	}
+}
+
+// Chunks without bytes are refused, and hold nothing.
+func TestEmptyChunk(t *testing.T) {
+	r := start(t, nil)
+	stream, err := r.client.CopyLogSegmentData(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*walbridgev1.CopyLogSegmentDataRequest{
+		{Payload: &walbridgev1.CopyLogSegmentDataRequest_Header{Header: header([]byte("s"))}},
+		{Payload: &walbridgev1.CopyLogSegmentDataRequest_Chunk{}},
+	} {
+		_ = stream.Send(m)
+	}
+	_, err = stream.CloseAndRecv()
+	wantError(t, err, codes.InvalidArgument, "INVALID")
+	wantNothingStored(t, r)
+}

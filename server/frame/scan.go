@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,8 +10,10 @@ import (
 )
 
 // ReadFunc fills p with an object's bytes from off, or fails: a backends.Bucket's ReadAt, bound to a ctx and a name.
-// Past the object's end it fails with backends.ErrRange.
-type ReadFunc func(p []byte, off int64) error
+// Past the object's end it fails with backends.ErrRange. Where valid is not nil it tells what is wrong with bytes that
+// cannot be right: a reader of many zones takes another zone's, since a zone may hold the torn end of an append that the
+// others have whole. A reader of one zone ignores it, Scan looks again.
+type ReadFunc func(p []byte, off int64, valid func(p []byte) error) error
 
 // Depth says how much of an object Scan reads.
 type Depth int
@@ -65,33 +68,37 @@ func (s *scanner) frame(position int64) (*Frame, error) {
 		return nil, err
 	}
 	// Before anything is allocated for it.
-	switch err := s.read(make([]byte, 1), position+h.Size()-1); {
+	switch err := s.read(make([]byte, 1), position+h.Size()-1, nil); {
 	case errors.Is(err, backends.ErrRange):
 		return nil, truncated(HeaderSize, "the object ends before the frame of %d bytes does", h.Size())
 	case err != nil:
 		return nil, err
 	}
-	n := h.IndexEnd()
+	n, decode := h.IndexEnd(), DecodeIndex
 	if s.depth == Whole {
-		n = h.Size()
+		n, decode = h.Size(), Decode
 	}
 	b := make([]byte, n)
 	copy(b, s.head)
-	if err := s.read(b[HeaderSize:], position+HeaderSize); err != nil {
+	valid := func(rest []byte) error {
+		_, err := decode(append(bytes.Clone(s.head), rest...))
+		return err
+	}
+	if err := s.read(b[HeaderSize:], position+HeaderSize, valid); err != nil {
 		return nil, err
 	}
-	if s.depth == Whole {
-		return Decode(b)
-	}
-	return DecodeIndex(b)
+	return decode(b)
 }
 
 // header reads the header at position into head and returns nil where the object ends there.
 func (s *scanner) header(position int64) (*Header, error) {
-	err := s.read(s.head, position)
+	err := s.read(s.head, position, func(head []byte) error {
+		_, err := DecodeHeader(head)
+		return err
+	})
 	if errors.Is(err, backends.ErrRange) {
 		// Less than a header is left: nothing, or the start of one?
-		if err = s.read(s.head[:1], position); errors.Is(err, backends.ErrRange) {
+		if err = s.read(s.head[:1], position, nil); errors.Is(err, backends.ErrRange) {
 			return nil, nil
 		}
 		if err == nil {

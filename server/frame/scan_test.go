@@ -170,11 +170,11 @@ func TestScanReportsErrorsOfTheStore(t *testing.T) {
 		b, _ := twoFrames(t)
 		for failing := 1; ; failing++ {
 			calls := 0
-			read := func(p []byte, off int64) error {
+			read := func(p []byte, off int64, _ func([]byte) error) error {
 				if calls++; calls == failing {
 					return backends.ErrThrottled
 				}
-				return object(b)(p, off)
+				return object(b)(p, off, nil)
 			}
 			var last error
 			for _, err := range Scan(sampleName, read, depth) {
@@ -199,9 +199,9 @@ func TestScanReportsErrorsOfTheStore(t *testing.T) {
 func TestScanStopsWhenToldTo(t *testing.T) {
 	b, _ := twoFrames(t)
 	calls := 0
-	read := func(p []byte, off int64) error {
+	read := func(p []byte, off int64, _ func([]byte) error) error {
 		calls++
-		return object(b)(p, off)
+		return object(b)(p, off, nil)
 	}
 	for range Scan(sampleName, read, Whole) {
 		break
@@ -214,11 +214,11 @@ func TestScanStopsWhenToldTo(t *testing.T) {
 // A header can claim 2 GiB; the object it stands in has 32 bytes.
 func TestScanAllocatesOnlyForWhatIsThere(t *testing.T) {
 	h := Header{IndexLength: MaxIndex, DataLength: MaxSize - MaxIndex - HeaderSize}.append(nil)
-	read := func(p []byte, off int64) error {
+	read := func(p []byte, off int64, _ func([]byte) error) error {
 		if len(p) > HeaderSize {
 			t.Errorf("a read of %d bytes", len(p))
 		}
-		return object(h)(p, off)
+		return object(h)(p, off, nil)
 	}
 	for _, err := range Scan(sampleName, read, Whole) {
 		if c, ok := errors.AsType[*CorruptError](err); !ok || !c.Truncated {
