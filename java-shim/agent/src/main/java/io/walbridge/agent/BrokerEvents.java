@@ -26,12 +26,16 @@ public final class BrokerEvents {
     /** By kafka.cluster.Partition, which is equal to another of the same name. */
     private static final Map<Object, Runnable> APPEND_LISTENERS = new ConcurrentHashMap<>();
 
+    private static volatile boolean off;
     private static FutureTask<Optional<DataPath>> started;
 
     private BrokerEvents() {}
 
     /** The broker has made its ReplicaManager. Returns at once: the data path starts on a thread of its own. */
     public static synchronized void created(Object replicaManager) {
+        if (off) {
+            return;
+        }
         started = new FutureTask<>(() -> start(replicaManager));
         Thread thread = new Thread(started, "walbridge-start");
         thread.setDaemon(true);
@@ -48,6 +52,20 @@ public final class BrokerEvents {
         Runnable listener = APPEND_LISTENERS.get(partition);
         if (listener != null) {
             listener.run();
+        }
+    }
+
+    /** A class of the broker could not be woven: nothing is uploaded, since half of it would be worse. Returns at once. */
+    static void turnOff() {
+        off = true;
+        Thread thread = new Thread(BrokerEvents::stop, "walbridge-stop");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static synchronized void stop() {
+        if (started != null) {
+            shuttingDown();
         }
     }
 

@@ -35,6 +35,7 @@ final class BrokerTransformer implements ClassFileTransformer {
         try {
             return woven(loader, name, classFile);
         } catch (RuntimeException | Error e) {
+            BrokerEvents.turnOff();
             LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: cannot weave {}", name, e);
             return null;
         }

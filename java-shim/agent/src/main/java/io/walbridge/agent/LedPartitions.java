@@ -83,13 +83,15 @@ final class LedPartitions {
         });
         uploads = now;
         current = List.copyOf(now.values());
+        // An append that nobody told of, whatever the reason, is found here at the latest.
+        current.stream().filter(WalPartition::hasUnread).forEach(WalPartition::grew);
         seen = version;
     }
 
     /** Goes on where an earlier upload of the partition got to, as far as the log still holds that. */
     private WalPartition begin(LedPartition led, WalPartition before) {
         NavigableMap<Integer, Long> lineage = led.lineage().headMap(led.leaderEpoch(), true);
-        StoredEnd stored = before != null ? before.storedEnd() : remembered.remove(led.id());
+        StoredEnd stored = before != null ? before.storedEnd() : remembered.get(led.id());
         long start = led.logStartOffset();
         if (stored != null) {
             start = stored.within(lineage, start, led.logEndOffset());
@@ -99,6 +101,7 @@ final class LedPartitions {
         }
         WalPartition upload = new WalPartition(led, lineage, growth, start);
         upload.begin();
+        remembered.remove(led.id());
         return upload;
     }
 

@@ -99,11 +99,20 @@ final class PartitionScanner implements Runnable {
             if (partition.readable(now)) {
                 submitted.add(partition);
                 partition.readerSubmitted();
-                readers.execute(new RLMWalTask(partition, queue, backlog, throttle));
+                submit(partition);
                 lastRead = now;
             }
         }
         submitted.forEach(unread::remove);
         unread.addAll(submitted);
+    }
+
+    private void submit(WalPartition partition) {
+        try {
+            readers.execute(new RLMWalTask(partition, queue, backlog, throttle));
+        } catch (RuntimeException | Error e) {
+            partition.readerReturned(); // No thread could be made: another pass tries again.
+            throw e;
+        }
     }
 }

@@ -54,7 +54,11 @@ final class RLMWalTask implements Runnable {
 
     private void readAndQueue() throws IOException {
         LedPartition led = partition.led();
-        partition.logStart(led.logStartOffset());
+        long lost = partition.logStart(led.logStartOffset());
+        if (lost > 0 && throttle.allows(partition.led().id())) {
+            LOG.warn("{} records of {} were deleted from the log, up to offset {}, before they were in the WAL", lost,
+                    partition, led.logStartOffset());
+        }
         if (!backlog.tryReserve(READ_BYTES)) {
             return;
         }

@@ -113,10 +113,12 @@ final class WalPartition {
         pending.decrementAndGet();
     }
 
-    /** The log now starts at offset. */
-    synchronized void logStart(long offset) {
+    /** The log now starts at offset. Returns how many offsets below it are gone before they were read for the WAL. */
+    synchronized long logStart(long offset) {
+        long lost = Math.max(0, offset - next);
         walEnd.logStart(offset);
-        next = Math.max(next, offset);
+        next += lost;
+        return lost;
     }
 
     /** A quorum holds the section. It counts only while the leader epoch lasts: then the log still holds it, too. */
