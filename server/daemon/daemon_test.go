@@ -541,18 +541,16 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A zone with the torn end of an append does not hide what the others have behind it, not even where it is read first.
-func TestListPassesOverATornZone(t *testing.T) {
+// A zone whose copy is damaged does not hide what the others have, not even where it is read first.
+func TestListPassesOverADamagedZone(t *testing.T) {
 	r := start(t, func(o *daemon.Options) {
 		o.Combine.Lanes = 1
 		o.Combine.Rotation.Appends = 32
 	})
-	s := bytes.Repeat([]byte("section"), 1000)
+	s := []byte("s") // Next to nothing: the flipped bits are in headers and indexes.
 	want := map[string]bool{}
-	for i := range 4 {
-		if i == 1 {
-			r.plans[0].Set(faulty.Faults{Torn: 1}, faulty.Append)
-		}
+	r.plans[0].Set(faulty.Faults{Corrupt: 1}, faulty.Append)
+	for range 8 {
 		answer, err := r.copySections(t.Context(), header(s), 1000, s)
 		if err != nil {
 			t.Fatal(err)
