@@ -113,7 +113,7 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InitialWindowSize(windowBytes),
-		grpc.InitialConnWindowSize(8*windowBytes),
+		grpc.InitialConnWindowSize(4*windowBytes),
 		grpc.ConnectionTimeout(5*time.Second),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: idleTimeout, Time: time.Minute, Timeout: 20 * time.Second,

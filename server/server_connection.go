@@ -19,8 +19,8 @@ import (
 // the streams and the windows these bound what a connection that sends half messages costs.
 const (
 	maxMessageBytes = 4 << 20
-	maxStreams      = 64
-	windowBytes     = 128 << 10
+	maxStreams      = 16
+	windowBytes     = 512 << 10
 	// maxReceiving messages of streams come in at a time; further ones wait in their windows.
 	maxReceiving = 4
 	// maxUnary requests that are one message run at a time; further ones are refused.
