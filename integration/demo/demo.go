@@ -28,8 +28,7 @@ var zones = []string{"zone-a", "zone-b", "zone-c"}
 // demo runs all of it and returns the figures of the last line. signalled ends with a signal to this process.
 func demo(signalled context.Context, opts options, p *progress) (summary string, err error) {
 	defer p.clear()
-	jars, err := findJars()
-	if err != nil {
+	if err := findJars(); err != nil {
 		return "", err
 	}
 	dir, unlock, err := workDir(opts.workDir)
@@ -42,14 +41,14 @@ func demo(signalled context.Context, opts options, p *progress) (summary string,
 			err = errors.New("interrupted")
 		}
 	}()
-	s, err := start(signalled, dir, jars, opts, p)
+	s, err := start(signalled, dir, opts, p)
 	if err != nil {
 		return "", err
 	}
 	defer s.close()
 	ctx, cancel := s.watch(signalled)
 	defer cancel(nil)
-	v, err := s.prove(ctx, jars, opts, p)
+	v, err := s.prove(ctx, opts, p)
 	if err != nil {
 		return "", errors.Join(s.cluster.Brokers[0].Ended(), err)
 	}
@@ -57,7 +56,7 @@ func demo(signalled context.Context, opts options, p *progress) (summary string,
 }
 
 // prove produces, waits and verifies.
-func (s *system) prove(ctx context.Context, j jars, opts options, p *progress) (summary string, err error) {
+func (s *system) prove(ctx context.Context, opts options, p *progress) (summary string, err error) {
 	if err := produce(ctx, s, opts, p); err != nil {
 		return "", err
 	}
@@ -70,11 +69,8 @@ func (s *system) prove(ctx context.Context, j jars, opts options, p *progress) (
 	if err := makeWrong(s, opts.wrongByte); err != nil {
 		return "", err
 	}
-	v, err := verify(ctx, s, j, p)
+	v, err := verify(ctx, s, opts, p)
 	if err != nil {
-		return "", err
-	}
-	if err := v.holds(opts); err != nil {
 		return "", err
 	}
 	status, err := s.status(ctx)
@@ -85,21 +81,18 @@ func (s *system) prove(ctx context.Context, j jars, opts options, p *progress) (
 		v.Partitions, v.Records, v.Objects, v.Bytes, healthy(status), len(status.Zones)), nil
 }
 
-// jars are what the demo runs and did not build.
-type jars struct{ agent, verifier, kafka string }
-
-func findJars() (j jars, err error) {
-	var missing [4]error
-	j.agent, missing[0] = artifact.AgentJar()
-	j.verifier, missing[1] = artifact.VerifyJar()
-	j.kafka, missing[2] = artifact.KafkaLibs(kafka.Newest)
-	_, missing[3] = artifact.Java()
-	for _, err := range missing {
+// findJars fails where something is missing that the demo runs and did not build.
+func findJars() error {
+	_, agent := artifact.AgentJar()
+	_, verifier := artifact.VerifyJar()
+	_, libs := artifact.KafkaLibs(kafka.Newest)
+	_, java := artifact.Java()
+	for _, err := range []error{agent, verifier, libs, java} {
 		if err != nil {
-			return jars{}, err
+			return err
 		}
 	}
-	return j, nil
+	return nil
 }
 
 func healthy(r *walbridgev1.GetStatusResponse) int {

@@ -13,6 +13,7 @@ import (
 	"github.com/walbridge/walbridge/integration/daemon"
 	"github.com/walbridge/walbridge/integration/kafka"
 	"github.com/walbridge/walbridge/integration/load"
+	"github.com/walbridge/walbridge/integration/upload"
 	"github.com/walbridge/walbridge/integration/versitygw"
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 )
@@ -29,17 +30,21 @@ type system struct {
 }
 
 // start starts everything and creates the topics.
-func start(ctx context.Context, dir string, j jars, opts options, p *progress) (s *system, err error) {
+func start(ctx context.Context, dir string, opts options, p *progress) (s *system, err error) {
 	s = &system{dir: dir}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
+	agent, err := upload.Option()
+	if err != nil {
+		return nil, err
+	}
 	p.now("formatting the broker's storage")
 	s.cluster, err = kafka.New(ctx, kafka.Config{
 		Dir:     filepath.Join(dir, "kafka"),
-		Options: []string{"-javaagent:" + j.agent},
+		Options: []string{agent},
 	})
 	if err != nil {
 		return nil, err
@@ -68,12 +73,7 @@ func start(ctx context.Context, dir string, j jars, opts options, p *progress) (
 	p.done("the daemon serves, zones %v", zones)
 
 	p.now("starting the broker")
-	broker.Properties = map[string]string{
-		"remote.log.wal.storage.system.enable":      "true",
-		"remote.log.wal.storage.manager.class.name": "io.walbridge.shim.GrpcRemoteWalStorageManager",
-		"rwsm.config.target":                        s.daemon.Target(),
-		"remote.log.wal.topics":                     `demo\..*`,
-	}
+	broker.Properties = upload.Settings(s.daemon.Target(), `demo\..*`)
 	if err := s.cluster.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -104,17 +104,6 @@ func (s *system) createTopics(ctx context.Context, partitions int) (err error) {
 		}
 	}
 	return nil
-}
-
-// topics are the names of the topics, in the order of the partitions.
-func (s *system) topics() []string {
-	var names []string
-	for _, p := range s.partitions {
-		if p.ID == 0 {
-			names = append(names, p.Topic)
-		}
-	}
-	return names
 }
 
 // watch returns a context that ends when the broker does.
