@@ -28,8 +28,7 @@ func TestManyWriters(t *testing.T) {
 	s := start(t, gcstest.Options{MaxStreams: 100})
 	b := open(t, s, gcs.Options{Bucket: "zonal", MaxWriters: writers})
 	defer close(t, b)
-	var mu sync.Mutex
-	var opened []backends.Writer
+	opened := make([]backends.Writer, writers)
 	var group sync.WaitGroup
 	for i := range writers {
 		group.Go(func() {
@@ -38,9 +37,7 @@ func TestManyWriters(t *testing.T) {
 				t.Errorf("Create: %v", err)
 				return
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			opened = append(opened, w)
+			opened[i] = w
 		})
 	}
 	group.Wait()
@@ -55,7 +52,7 @@ func TestManyWriters(t *testing.T) {
 	for i, w := range opened {
 		if i%10 == 0 {
 			appendAll(t, w, "x")
-			wantContent(t, b, "0", "")
+			wantContent(t, b, fmt.Sprint(i), "x")
 		}
 		closeWriter(t, w)
 		if i == 0 {

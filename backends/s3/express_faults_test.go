@@ -26,7 +26,7 @@ import (
 )
 
 // soon is what an operation gets. Half of it goes to an attempt that hangs.
-const soon = 4 * time.Second
+const soon = 10 * time.Second
 
 // within returns a ctx as a quorum gives one.
 func within(t *testing.T, d time.Duration) context.Context {
@@ -204,7 +204,8 @@ func TestPermanentFaults(t *testing.T) {
 			if !strings.Contains(err.Error(), "permanent/") {
 				t.Errorf("%v does not name the object", err)
 			}
-			if d := time.Since(start); d > allowed+time.Second {
+			// Ten times what is allowed is a machine that does much else; without an end it would go on for ever.
+			if d := time.Since(start); d > 10*allowed {
 				t.Errorf("took %v", d)
 			}
 			if n := server.Calls(s3test.PutObject) - before; n > 10 {
@@ -236,7 +237,11 @@ func TestReadFaults(t *testing.T) {
 			server.Inject(s3test.Fault{Op: s3test.GetObject, Kind: tc.kind, Times: tc.times})
 			defer server.Heal()
 			p := make([]byte, len(want))
-			err := b.ReadAt(within(t, time.Second), "a/whole", p, 0)
+			allowed := soon
+			if tc.times < 0 {
+				allowed = time.Second // It goes on until then.
+			}
+			err := b.ReadAt(within(t, allowed), "a/whole", p, 0)
 			switch {
 			case tc.want == errUnknown && err != nil:
 				for _, claim := range []error{backends.ErrNotFound, backends.ErrRange, backends.ErrExists} {
@@ -314,12 +319,13 @@ func TestSessions(t *testing.T) {
 	if n := server.Calls(s3test.CreateSession); n != 1 {
 		t.Errorf("%d sessions for 64 cold writes, want 1", n)
 	}
-	i := 0
-	for start := time.Now(); time.Since(start) < 3*life; i++ {
+	i, start := 0, time.Now()
+	for ; time.Since(start) < 3*life; i++ {
 		mustPut(t, b, fmt.Sprintf("steady/%d", i), []byte("x"))
 	}
-	if n := server.Calls(s3test.CreateSession); n < 3 || n > 7 {
-		t.Errorf("%d sessions in 3 lifetimes, with %d writes", n, i)
+	most := 1 + 2*int(time.Since(start)/life+1) // A busy machine makes the loop longer.
+	if n := server.Calls(s3test.CreateSession); n < 2 || n > most {
+		t.Errorf("%d sessions in %v, %d writes and lifetimes of %v; want 2 to %d", n, time.Since(start), i, life, most)
 	}
 	server.RevokeSessions()
 	mustPut(t, b, "revoked", []byte("x"))

@@ -101,6 +101,65 @@ func start(t *testing.T, change func(*daemon.Options)) *running {
 	return r
 }
 
+// gate is what appends wait at while it is closed.
+type gate struct {
+	mu    sync.Mutex
+	ahead chan struct{} // closed while the gate is open
+}
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ahead = make(chan struct{})
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.ahead)
+}
+
+func (g *gate) pass() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ahead
+}
+
+// hold has appends wait at a gate, which is open for now: a daemon's start appends, too. Nobody loses patience.
+func hold(o *daemon.Options) *gate {
+	g := &gate{ahead: make(chan struct{})}
+	g.open()
+	o.Quorum.ZoneTimeout, o.CopyTimeout, o.DrainTimeout = time.Minute, time.Minute, time.Minute
+	for i := range o.Zones {
+		o.Zones[i].Bucket = held{o.Zones[i].Bucket, g}
+	}
+	return g
+}
+
+type held struct {
+	backends.Bucket
+	gate *gate
+}
+
+func (h held) Create(ctx context.Context, name string) (backends.Writer, error) {
+	w, err := h.Bucket.Create(ctx, name)
+	return heldWriter{w, h.gate}, err
+}
+
+type heldWriter struct {
+	backends.Writer
+	gate *gate
+}
+
+func (w heldWriter) Append(ctx context.Context, p []byte, crc uint32) error {
+	select {
+	case <-w.gate.pass():
+		return w.Writer.Append(ctx, p, crc)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func header(sections ...[]byte) *walbridgev1.CopyHeader {
 	h := &walbridgev1.CopyHeader{ClusterId: cluster, BrokerId: broker, CombinedSegmentId: id16}
 	for i, s := range sections {
@@ -336,10 +395,12 @@ func TestFetchRefuses(t *testing.T) {
 
 // A copy beyond the bound is refused at once, while the others wait for their zones; nothing is lost by it.
 func TestInflightBound(t *testing.T) {
-	r := start(t, func(o *daemon.Options) { o.MaxInflightBytes = 1000; o.MaxCopyBytes = 1000 })
-	for _, p := range r.plans {
-		p.Set(faulty.Faults{Latency: faulty.Constant(300 * time.Millisecond)}, faulty.Append)
-	}
+	var appends *gate
+	r := start(t, func(o *daemon.Options) {
+		o.MaxInflightBytes, o.MaxCopyBytes = 1000, 1000
+		appends = hold(o)
+	})
+	appends.close()
 	s := bytes.Repeat([]byte("s"), 600)
 	first := make(chan error, 1)
 	go func() {
@@ -357,6 +418,7 @@ func TestInflightBound(t *testing.T) {
 	}
 	_, err := r.copySections(t.Context(), header(s), 100, s)
 	wantError(t, err, codes.ResourceExhausted, "FULL")
+	appends.open()
 	if err := <-first; err != nil {
 		t.Errorf("the accepted copy failed: %v", err)
 	}
@@ -505,10 +567,12 @@ func TestListAndIncarnation(t *testing.T) {
 
 // A stop answers what was accepted.
 func TestStopDrains(t *testing.T) {
-	r := start(t, nil)
-	for _, p := range r.plans {
-		p.Set(faulty.Faults{Latency: faulty.Constant(300 * time.Millisecond)}, faulty.Append)
-	}
+	var appends *gate
+	r := start(t, func(o *daemon.Options) {
+		appends = hold(o)
+		o.Stopping = appends.open
+	})
+	appends.close()
 	s := []byte("section")
 	answered := make(chan error, 1)
 	go func() {

@@ -88,6 +88,8 @@ func TestSpansReachTheCollector(t *testing.T) {
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	got.mu.Lock()
+	defer got.mu.Unlock()
 	names := map[string]*tracev1.Span{}
 	for _, s := range got.all {
 		names[s.GetName()] = s
