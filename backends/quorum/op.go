@@ -46,7 +46,8 @@ type op struct {
 	timeout time.Duration
 	report  func(error)
 
-	// ctx ends with the timeout. It is no request's: an op that its caller left goes on.
+	// ctx ends with the timeout. It has the caller's values, such as its trace, and not its end: an op that its caller
+	// left goes on.
 	ctx      context.Context
 	cancel   context.CancelFunc
 	watchdog *time.Timer
@@ -56,7 +57,9 @@ type op struct {
 }
 
 // begin starts an op, or refuses: a zone that has MaxOps operations under way gets no more.
-func (z *zone) begin(kind opKind, what string, bytes int64, timeout time.Duration, report func(error)) (*op, error) {
+func (z *zone) begin(ctx context.Context, kind opKind, what string, bytes int64, timeout time.Duration,
+	report func(error),
+) (*op, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if !z.load.admits(z.opts.loadLimit()) {
@@ -64,7 +67,7 @@ func (z *zone) begin(kind opKind, what string, bytes int64, timeout time.Duratio
 	}
 	z.load = z.load.begin()
 	o := &op{zone: z, kind: kind, what: what, bytes: bytes, timeout: timeout, report: report}
-	o.ctx, o.cancel = context.WithTimeout(context.Background(), timeout)
+	o.ctx, o.cancel = context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	o.watchdog = time.AfterFunc(timeout+z.opts.Grace, o.abandon)
 	return o, nil
 }

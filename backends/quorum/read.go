@@ -90,7 +90,7 @@ type answer struct {
 func (r *read) run(ctx context.Context) ([]byte, error) {
 	hedge := time.NewTimer(r.hedgeDelay())
 	defer hedge.Stop()
-	for r.next(); ; {
+	for r.next(ctx); ; {
 		select {
 		case a := <-r.answers:
 			if a.err == nil {
@@ -104,11 +104,11 @@ func (r *read) run(ctx context.Context) ([]byte, error) {
 			if len(r.errs) == len(r.bucket.zones) {
 				return nil, readFailure(r.what, r.errs, r.bucket.opts.Quorum)
 			}
-			if !r.next() {
+			if !r.next(ctx) {
 				continue
 			}
 		case <-hedge.C:
-			if !r.next() {
+			if !r.next(ctx) {
 				continue
 			}
 			r.bucket.metrics.hedges.Inc()
@@ -131,7 +131,7 @@ func (r *read) hedgeDelay() time.Duration {
 
 // next asks the next zone, if there is one. Each zone reads into a buffer of its own: one that is slow must not write
 // into the caller's when the read is over.
-func (r *read) next() bool {
+func (r *read) next(ctx context.Context) bool {
 	if len(r.order) == 0 {
 		return false
 	}
@@ -145,7 +145,7 @@ func (r *read) next() bool {
 		}
 		r.answers <- answer{p: p, err: err}
 	}
-	o, err := z.begin(opRead, r.what, int64(r.n), r.bucket.opts.ReadTimeout, report)
+	o, err := z.begin(ctx, opRead, r.what, int64(r.n), r.bucket.opts.ReadTimeout, report)
 	if err != nil {
 		report(err)
 		return true

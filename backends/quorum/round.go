@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -10,8 +11,9 @@ import (
 // round is one thing that a writer asks of its zones: to open the object, or to append a frame to it. It is guarded by
 // writer.mu.
 type round struct {
-	kind opKind // opOpen, or opWrite of p
-	what string // "append x"
+	kind opKind          // opOpen, or opWrite of p
+	what string          // "append x"
+	ctx  context.Context // whose values the zones see
 	p    []byte
 	crc  uint32
 
@@ -24,8 +26,9 @@ type round struct {
 	acked   bool          // the caller was told that it is committed
 }
 
-func newRound(kind opKind, what string, zones, quorum int) *round {
+func newRound(ctx context.Context, kind opKind, what string, zones, quorum int) *round {
 	return &round{
+		ctx:     ctx,
 		kind:    kind,
 		what:    what,
 		tally:   NewTally(zones, quorum),

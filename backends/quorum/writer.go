@@ -31,7 +31,7 @@ func (b *Bucket) create(ctx context.Context, name string) (*writer, error) {
 	if !b.writers.add(w) {
 		return nil, fmt.Errorf("quorum: create %s: %w: it has a writer", name, backends.ErrExists)
 	}
-	r := newRound(opOpen, "create "+name, len(b.zones), b.opts.Quorum)
+	r := newRound(ctx, opOpen, "create "+name, len(b.zones), b.opts.Quorum)
 	w.mu.Lock()
 	for i := range w.zones {
 		w.zones[i].w, w.zones[i].zone = w, b.zones[i]
@@ -54,7 +54,7 @@ func (b *Bucket) create(ctx context.Context, name string) (*writer, error) {
 
 // Append implements backends.Writer.
 func (w *writer) Append(ctx context.Context, p []byte, crc uint32) error {
-	r := newRound(opWrite, "append "+w.name, len(w.zones), w.bucket.opts.Quorum)
+	r := newRound(ctx, opWrite, "append "+w.name, len(w.zones), w.bucket.opts.Quorum)
 	r.p, r.crc = p, crc
 	w.awaitLate(ctx)
 	err := w.start(ctx, r)
@@ -145,7 +145,7 @@ func (w *writer) recruit(r *round) {
 // put gives zone i its part of r. The caller holds mu.
 func (w *writer) put(r *round, i int) {
 	zw := &w.zones[i]
-	o, err := zw.zone.begin(r.kind, r.what, int64(len(r.p)), w.bucket.opts.ZoneTimeout, func(err error) {
+	o, err := zw.zone.begin(r.ctx, r.kind, r.what, int64(len(r.p)), w.bucket.opts.ZoneTimeout, func(err error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.vote(r, i, err)

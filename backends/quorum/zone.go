@@ -149,7 +149,7 @@ func (z *zone) call(ctx context.Context, kind opKind, what string, timeout time.
 	f func(ctx context.Context) error,
 ) error {
 	answer := make(chan error, 1)
-	o, err := z.begin(kind, what, 0, timeout, func(err error) { answer <- err })
+	o, err := z.begin(ctx, kind, what, 0, timeout, func(err error) { answer <- err })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package quorum
 
 import (
+	"context"
+
 	"github.com/walbridge/walbridge/backends"
 )
 
@@ -66,7 +68,8 @@ func (zw *zoneWriter) run(open task, tasks <-chan task) {
 
 // close closes the store's Writer. Nobody waits for it, so it is late from the start.
 func (zw *zoneWriter) close(store backends.Writer) {
-	o, err := zw.zone.begin(opOpen, "close "+zw.w.name, 0, zw.zone.opts.ZoneTimeout, zw.zone.metrics.closed)
+	o, err := zw.zone.begin(context.Background(), opOpen, "close "+zw.w.name, 0, zw.zone.opts.ZoneTimeout,
+		zw.zone.metrics.closed)
 	if err != nil {
 		zw.zone.metrics.closed(err)
 		return

@@ -69,6 +69,8 @@ func (l *lane) write(ctx context.Context, batch []*request) {
 		l.fail(batch, err)
 		return
 	}
+	ctx, span := traceFrame(ctx, batch)
+	defer span.End()
 	wanted, cancel := whileWanted(ctx, batch, l.opts.FrameTimeout)
 	defer cancel()
 	extent, err := l.store(ctx, wanted, f, batch)
@@ -76,9 +78,11 @@ func (l *lane) write(ctx context.Context, batch []*request) {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", ErrClosed, err)
 		}
+		span.failed(err)
 		l.fail(batch, err)
 		return
 	}
+	span.stored(l.opts.Identity.ClusterID, extent)
 	l.metrics.frame(f, len(batch))
 	l.totals.written(f, len(batch))
 	entries := f.Index.Entries

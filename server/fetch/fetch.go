@@ -98,7 +98,7 @@ func (f *Fetcher) Frame(ctx context.Context, x frame.Extent) (*frame.Frame, erro
 	if int64(x.Length) > f.opts.MaxLoadingBytes {
 		return nil, fmt.Errorf("fetch %v: at most %d bytes: %w", x, f.opts.MaxLoadingBytes, backends.ErrTooLarge)
 	}
-	found, l := f.find(x)
+	found, l := f.find(ctx, x)
 	if found != nil {
 		return found, nil
 	}
@@ -112,7 +112,7 @@ func (f *Fetcher) Frame(ctx context.Context, x frame.Extent) (*frame.Frame, erro
 }
 
 // find returns the frame at x, or else the load to wait for.
-func (f *Fetcher) find(x frame.Extent) (*frame.Frame, *load) {
+func (f *Fetcher) find(ctx context.Context, x frame.Extent) (*frame.Frame, *load) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if found := f.cache.get(x); found != nil {
@@ -124,8 +124,8 @@ func (f *Fetcher) find(x frame.Extent) (*frame.Frame, *load) {
 		f.metrics.joins.Inc()
 	} else {
 		f.metrics.misses.Inc()
-		// The load is not the first caller's: its ctx must not end with that one's.
-		ctx, cancel := context.WithTimeout(context.Background(), f.opts.LoadTimeout)
+		// The load is in the first caller's trace, but not its own: it must not end with that one's ctx.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.opts.LoadTimeout)
 		l = &load{cancel: cancel, done: make(chan struct{})}
 		f.loads[x] = l
 		go f.run(ctx, x, l)

@@ -11,8 +11,8 @@ import (
 	"github.com/walbridge/walbridge/backends"
 )
 
-// Wrap returns b with a span for everything that the zone is asked for. An append serves the copies of many requests, so
-// that its span is no request's child: both carry walbridge.object.
+// Wrap returns b with a span for everything that the zone is asked for, below the one that it is asked for, if there is
+// one: of a frame's, for an append.
 func (t *Tracer) Wrap(b backends.Bucket, zone string) backends.Bucket {
 	return &bucket{
 		Bucket: b, zone: zone, tracer: t.provider.Tracer("github.com/walbridge/walbridge/cmd/walbridge/tracing"),

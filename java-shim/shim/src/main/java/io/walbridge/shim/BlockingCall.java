@@ -29,9 +29,9 @@ final class BlockingCall<Q, R> implements AutoCloseable {
     private Status end;
     private Metadata trailers;
 
-    BlockingCall(Channel channel, MethodDescriptor<Q, R> method, Duration timeout) {
+    BlockingCall(Channel channel, MethodDescriptor<Q, R> method, Duration timeout, Trace trace) {
         call = channel.newCall(method, CallOptions.DEFAULT.withDeadlineAfter(timeout));
-        call.start(new Replies(), new Metadata());
+        call.start(new Replies(), trace.headers());
         call.request(AHEAD);
     }
 

@@ -21,6 +21,7 @@ public final class GrpcRemoteWalStorageManagerConfig extends AbstractConfig {
     public static final String FETCH_TIMEOUT_MS = "fetch.timeout.ms";
     public static final String CHUNK_BYTES = "chunk.bytes";
     public static final String MAX_MESSAGE_BYTES = "max.message.bytes";
+    public static final String TRACE_SAMPLE = "trace.sample";
     public static final String CLUSTER_ID = "cluster.id";
     public static final String BROKER_ID = "broker.id";
 
@@ -44,6 +45,9 @@ public final class GrpcRemoteWalStorageManagerConfig extends AbstractConfig {
                     Importance.LOW,
                     "The largest message to and from the daemon, which must allow at least as much. The header of a "
                             + "copy is one message, with about 200 bytes for each partition.")
+            .define(TRACE_SAMPLE, Type.DOUBLE, 0.0, ConfigDef.Range.between(0, 1), Importance.LOW,
+                    "The share of copies and fetches that begin a trace, which the daemon and the zones go on with. "
+                            + "An error of such a call names its trace.")
             .define(CLUSTER_ID, Type.STRING, ConfigDef.NO_DEFAULT_VALUE, new ConfigDef.NonEmptyString(),
                     Importance.HIGH, "The cluster's id. The broker sets it.")
             .define(BROKER_ID, Type.INT, ConfigDef.NO_DEFAULT_VALUE, ConfigDef.Range.atLeast(0),
@@ -81,6 +85,10 @@ public final class GrpcRemoteWalStorageManagerConfig extends AbstractConfig {
 
     int maxMessageBytes() {
         return getInt(MAX_MESSAGE_BYTES);
+    }
+
+    double traceSample() {
+        return getDouble(TRACE_SAMPLE);
     }
 
     String clusterId() {

@@ -51,6 +51,7 @@ public final class WalClient implements AutoCloseable {
     private final Duration fetchTimeout;
     private final int chunkBytes;
     private final int maxMessageBytes;
+    private final double traceSample;
 
     /** Connects at the first call. Of {@code config}, the identity is not used: calls bring theirs. */
     public WalClient(GrpcRemoteWalStorageManagerConfig config) {
@@ -60,6 +61,7 @@ public final class WalClient implements AutoCloseable {
         fetchTimeout = config.fetchTimeout();
         chunkBytes = config.chunkBytes();
         maxMessageBytes = config.maxMessageBytes();
+        traceSample = config.traceSample();
     }
 
     /**
@@ -72,9 +74,11 @@ public final class WalClient implements AutoCloseable {
     public CopyLogSegmentDataResponse copy(CopyHeader header, List<? extends Section> sections)
             throws RemoteStorageException {
         check(header, sections);
+        Trace trace = Trace.begin(traceSample);
         String what = daemon + ": copy of " + sections.size() + " sections of broker " + header.getBrokerId() + " as "
-                + Translation.uuid(header.getCombinedSegmentId());
-        try (var call = new BlockingCall<>(channel, WalServiceGrpc.getCopyLogSegmentDataMethod(), copyTimeout)) {
+                + Translation.uuid(header.getCombinedSegmentId()) + trace;
+        var method = WalServiceGrpc.getCopyLogSegmentDataMethod();
+        try (var call = new BlockingCall<>(channel, method, copyTimeout, trace)) {
             boolean sent = new CopySender(call, chunkBytes).send(header, sections);
             if (sent) {
                 call.halfClose();
@@ -104,11 +108,12 @@ public final class WalClient implements AutoCloseable {
      * @throws IllegalArgumentException if the range is negative, inverted or begins beyond the entry's end
      */
     public InputStream fetch(ByteString extent, EntryRange range) throws RemoteStorageException {
+        Trace trace = Trace.begin(traceSample);
         String what = daemon + ": fetch of partition " + range.getPartition() + " of topic id "
-                + Translation.uuid(range.getTopicId());
+                + Translation.uuid(range.getTopicId()) + trace;
         int length = Ranges.length(range);
         var request = FetchLogSegmentRequest.newBuilder().setExtent(extent).setRange(range).build();
-        var call = start(WalServiceGrpc.getFetchLogSegmentMethod(), request, fetchTimeout);
+        var call = start(WalServiceGrpc.getFetchLogSegmentMethod(), request, fetchTimeout, trace);
         FetchStream stream = new FetchStream(call, what, length);
         stream.awaitFirst();
         return stream;
@@ -123,9 +128,10 @@ public final class WalClient implements AutoCloseable {
     public void fetchEntries(ByteString extent, List<EntryRange> ranges, RangeHandler handler)
             throws RemoteStorageException {
         ranges.forEach(Ranges::length);
-        String what = daemon + ": fetch of " + ranges.size() + " ranges of one extent";
+        Trace trace = Trace.begin(traceSample);
+        String what = daemon + ": fetch of " + ranges.size() + " ranges of one extent" + trace;
         var request = FetchEntriesRequest.newBuilder().setExtent(extent).addAllRanges(ranges).build();
-        try (var call = start(WalServiceGrpc.getFetchEntriesMethod(), request, fetchTimeout)) {
+        try (var call = start(WalServiceGrpc.getFetchEntriesMethod(), request, fetchTimeout, trace)) {
             new EntriesReader(call, what).read(ranges, handler);
         } catch (StatusException e) {
             throw StatusMapping.exception(what, e);
@@ -138,7 +144,7 @@ public final class WalClient implements AutoCloseable {
     public void list(ListCombinedSegmentsRequest request, Duration timeout,
                      Consumer<ListCombinedSegmentsResponse> handler) throws RemoteStorageException {
         String what = daemon + ": list of combined segments";
-        try (var call = start(WalServiceGrpc.getListCombinedSegmentsMethod(), request, timeout)) {
+        try (var call = start(WalServiceGrpc.getListCombinedSegmentsMethod(), request, timeout, Trace.NONE)) {
             for (var frame = call.next(); frame != null; frame = call.next()) {
                 handler.accept(frame);
             }
@@ -153,7 +159,7 @@ public final class WalClient implements AutoCloseable {
     public GetStatusResponse status(Duration timeout) throws RemoteStorageException {
         String what = daemon + ": status of the daemon";
         var request = GetStatusRequest.getDefaultInstance();
-        try (var call = start(WalServiceGrpc.getGetStatusMethod(), request, timeout)) {
+        try (var call = start(WalServiceGrpc.getGetStatusMethod(), request, timeout, Trace.NONE)) {
             GetStatusResponse status = call.next();
             if (status == null) {
                 throw new RemoteStorageException(what + ": it ended the call without an answer");
@@ -172,8 +178,8 @@ public final class WalClient implements AutoCloseable {
         channel.close();
     }
 
-    private <Q, R> BlockingCall<Q, R> start(MethodDescriptor<Q, R> method, Q request, Duration timeout) {
-        BlockingCall<Q, R> call = new BlockingCall<>(channel, method, timeout);
+    private <Q, R> BlockingCall<Q, R> start(MethodDescriptor<Q, R> method, Q request, Duration timeout, Trace trace) {
+        BlockingCall<Q, R> call = new BlockingCall<>(channel, method, timeout, trace);
         call.ask(request);
         return call;
     }

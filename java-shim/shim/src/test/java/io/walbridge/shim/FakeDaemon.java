@@ -3,7 +3,11 @@ package io.walbridge.shim;
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.rpc.ErrorInfo;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.Channel;
@@ -73,6 +77,8 @@ final class FakeDaemon implements AutoCloseable {
     /** Counted down when a client has cancelled a fetch. */
     volatile CountDownLatch cancelled = new CountDownLatch(1);
     volatile CopyHeader lastHeader;
+    /** The traceparent of each call, in their order; "" where one had none. */
+    final Queue<String> traces = new ConcurrentLinkedQueue<>();
 
     private final Threads threads = new Threads();
     private final Server server;
@@ -103,6 +109,15 @@ final class FakeDaemon implements AutoCloseable {
                 .workerEventLoopGroup(threads)
                 .withChildOption(ChannelOption.SO_KEEPALIVE, null)
                 .addService(new Service())
+                .intercept(new ServerInterceptor() {
+                    @Override
+                    public <Q, R> ServerCall.Listener<Q> interceptCall(ServerCall<Q, R> call, Metadata headers,
+                                                                       ServerCallHandler<Q, R> next) {
+                        String parent = headers.get(Trace.PARENT);
+                        traces.add(parent == null ? "" : parent);
+                        return next.startCall(call, headers);
+                    }
+                })
                 .build()
                 .start();
     }

@@ -24,6 +24,7 @@ class GrpcRemoteWalStorageManagerConfigTest {
         assertEquals(Duration.ofSeconds(30), config.fetchTimeout());
         assertEquals(256 * 1024, config.chunkBytes());
         assertEquals(4 * 1024 * 1024, config.maxMessageBytes());
+        assertEquals(0, config.traceSample());
         assertEquals("c", config.clusterId());
         assertEquals(1, config.brokerId());
     }
@@ -59,6 +60,8 @@ class GrpcRemoteWalStorageManagerConfigTest {
         "chunk.bytes, 4194304",
         "max.message.bytes, 8191",
         "max.message.bytes, 262144",
+        "trace.sample, -0.1",
+        "trace.sample, 2",
         "cluster.id, ''",
         "broker.id, -1",
         "copy.timeout, 5",

@@ -1,0 +1,72 @@
+package daemoncases
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/walbridge/walbridge/integration/collector"
+	"github.com/walbridge/walbridge/integration/hostile"
+)
+
+// traces: a copy's trace goes on in the daemon, in its frame, and in each zone of a quorum; one that its caller does not
+// trace, and the configuration does not sample, sends nothing.
+func traces(ctx context.Context, r *rig) error {
+	spans, err := collector.Start()
+	if err != nil {
+		return err
+	}
+	defer spans.Close()
+	p, err := r.start(ctx, r.configuration(fmt.Sprintf("tracing: {endpoint: %q, sample: 0}\n", spans.Endpoint())))
+	if err != nil {
+		return err
+	}
+	conn, err := grpc.NewClient(r.target(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	const trace, caller = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	traced := metadata.AppendToOutgoingContext(ctx, "traceparent", "00-"+trace+"-"+caller+"-01")
+	for _, ctx := range []context.Context{traced, ctx} {
+		if err := hostile.HonestCopy(ctx, conn, "cluster", 1, make([]byte, 1000)); err != nil {
+			return err
+		}
+	}
+	if err := p.Stop(ctx); err != nil { // It sends what it still has.
+		return err
+	}
+	parent, err := hex.DecodeString(caller)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"walbridge.v1.WalService/CopyLogSegmentData", "combine.frame", "zone.append"} {
+		s := spans.Under(parent, name)
+		if s == nil || hex.EncodeToString(s.GetTraceId()) != trace {
+			return fmt.Errorf("no span %s below %x in trace %s: %v", name, parent, trace, spans.Spans())
+		}
+		if !strings.Contains(s.String(), "walbridge.object") {
+			return fmt.Errorf("the span %s names no object: %v", name, s)
+		}
+		parent = s.GetSpanId()
+	}
+	appends := 0
+	for _, s := range spans.Spans() {
+		if hex.EncodeToString(s.GetTraceId()) != trace {
+			return fmt.Errorf("a span that nobody asked for: %v", s)
+		}
+		if s.GetName() == "zone.append" {
+			appends++
+		}
+	}
+	if appends < 2 {
+		return errors.New("fewer zones than a quorum have a span of the append")
+	}
+	return nil
+}
