@@ -3,6 +3,7 @@ package file
 import (
 	"cmp"
 	"context"
+	"os"
 	"path"
 
 	"github.com/walbridge/walbridge/backends"
@@ -39,7 +40,11 @@ func sameDir(names []string) []string {
 
 // deleteIn deletes files of one directory.
 func (b *Bucket) deleteIn(dir string, names []string) error {
-	d, err := b.root.Open(dir)
+	root, err := b.place.here()
+	if err != nil {
+		return err
+	}
+	d, err := root.Open(dir)
 	if gone(err) {
 		return nil
 	}
@@ -51,11 +56,11 @@ func (b *Bucket) deleteIn(dir string, names []string) error {
 		return err // an object has nothing below it
 	}
 	for _, name := range names {
-		err := unlink(b.root, d, name)
+		err := unlink(root, d, name)
 		if err == nil || gone(err) {
 			continue
 		}
-		if info, err2 := b.root.Lstat(name); err2 == nil && info.IsDir() {
+		if info, err2 := root.Lstat(name); err2 == nil && info.IsDir() {
 			continue // a directory is no object
 		}
 		return err
@@ -63,15 +68,15 @@ func (b *Bucket) deleteIn(dir string, names []string) error {
 	if err := b.sync(d); err != nil {
 		return err
 	}
-	b.prune(dir)
+	prune(root, dir)
 	return nil
 }
 
 // prune removes dir and those above it as far as they are empty. A Create that comes in between makes them anew; one
 // that has its file there keeps them.
-func (b *Bucket) prune(dir string) {
+func prune(root *os.Root, dir string) {
 	for ; dir != "."; dir = path.Dir(dir) {
-		parent, err := b.root.Open(path.Dir(dir))
+		parent, err := root.Open(path.Dir(dir))
 		if err != nil {
 			return
 		}

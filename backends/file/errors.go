@@ -21,7 +21,7 @@ var sentinels = []struct{ system, contract error }{
 
 // fail says what was done to which file, and adds the contract's sentinel.
 func (b *Bucket) fail(op, name string, err error) error {
-	where := fmt.Sprintf("file: %s %s", op, filepath.Join(b.root.Name(), name))
+	where := fmt.Sprintf("file: %s %s", op, filepath.Join(b.place.path, name))
 	if path, ok := err.(*fs.PathError); ok {
 		err = path.Err // its path is said already
 	}

@@ -52,7 +52,7 @@ const (
 
 // Bucket is a directory. Make one with Open.
 type Bucket struct {
-	root *os.Root
+	place *place
 
 	appends, others slots
 
@@ -62,14 +62,15 @@ type Bucket struct {
 }
 
 // Open opens the directory dir, which has to exist: where a file system is not mounted, a directory made on the way
-// would take its objects to another disk.
+// would take its objects to another disk. A directory that is replaced later by one of the same file system is the
+// bucket from then on; what was in the other one is gone.
 func Open(ctx context.Context, dir string) (*Bucket, error) {
-	root, err := detach(ctx, nil, func() (*os.Root, error) { return os.OpenRoot(dir) }, func(r *os.Root) { r.Close() })
+	p, err := detach(ctx, nil, func() (*place, error) { return openPlace(dir) }, func(p *place) { _ = p.close() })
 	if err != nil {
 		return nil, fmt.Errorf("file: open bucket: %w", err)
 	}
 	return &Bucket{
-		root:     root,
+		place:    p,
 		appends:  make(slots, maxCalls),
 		others:   make(slots, maxCalls),
 		sync:     fsync,
@@ -90,13 +91,17 @@ func (b *Bucket) Create(ctx context.Context, name string) (backends.Writer, erro
 }
 
 func (b *Bucket) create(name string) (*writer, error) {
-	f, err := b.createFile(name)
+	root, err := b.place.here()
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{bucket: b, name: name, file: f}
+	f, err := createFile(root, name)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{bucket: b, root: root, name: name, file: f}
 	if w.info, err = f.Stat(); err == nil {
-		err = b.syncNew(f, path.Dir(name))
+		err = b.syncNew(root, f, path.Dir(name))
 	}
 	if err != nil {
 		f.Close()
@@ -107,15 +112,15 @@ func (b *Bucket) create(name string) (*writer, error) {
 
 // createFile makes the file, and the directories above it where they are missing. A Delete, of this process or of
 // another, may remove an empty directory between the two; then both are made again.
-func (b *Bucket) createFile(name string) (*os.File, error) {
+func createFile(root *os.Root, name string) (*os.File, error) {
 	var err error
 	for range createAttempts {
 		var f *os.File
-		f, err = b.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+		f, err = root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
-		if err = b.root.MkdirAll(path.Dir(name), dirMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err = root.MkdirAll(path.Dir(name), dirMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -126,17 +131,17 @@ func (b *Bucket) createFile(name string) (*os.File, error) {
 // syncNew makes a new file, the directory dir it is in, and those above that durable. It does so also where they have
 // been there before: the process that made them need not have come to its own sync yet. It syncs all at once, since a
 // file system gathers what is synced together into one write of its journal.
-func (b *Bucket) syncNew(f *os.File, dir string) error {
+func (b *Bucket) syncNew(root *os.Root, f *os.File, dir string) error {
 	var group errgroup.Group
 	group.Go(func() error { return b.sync(f) })
 	for d := range above(dir) {
-		group.Go(func() error { return b.syncDir(d) })
+		group.Go(func() error { return b.syncDir(root, d) })
 	}
 	return group.Wait()
 }
 
-func (b *Bucket) syncDir(dir string) error {
-	d, err := b.root.Open(dir)
+func (b *Bucket) syncDir(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -159,8 +164,8 @@ func (b *Bucket) Caps() backends.Caps {
 
 // Close implements backends.Bucket. It does not wait for system calls that outlasted their ctx.
 func (b *Bucket) Close() error {
-	if err := b.root.Close(); err != nil {
-		return fmt.Errorf("file: close bucket %s: %w", b.root.Name(), err)
+	if err := b.place.close(); err != nil {
+		return fmt.Errorf("file: close bucket %s: %w", b.place.path, err)
 	}
 	return nil
 }

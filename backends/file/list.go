@@ -23,7 +23,12 @@ func (b *Bucket) List(ctx context.Context, dir string) iter.Seq2[backends.Object
 			yield(backends.Object{}, b.fail("list", dir, err))
 			return
 		}
-		w := &walk{root: b.root, pending: []string{cmp.Or(dir, ".")}}
+		root, err := detach(ctx, b.others, b.place.here, func(*os.Root) {})
+		if err != nil {
+			yield(backends.Object{}, b.fail("list", dir, err))
+			return
+		}
+		w := &walk{root: root, pending: []string{cmp.Or(dir, ".")}}
 		for {
 			objects, err := detach(ctx, b.others, w.next, func([]backends.Object) { w.close() })
 			if errors.Is(err, io.EOF) {

@@ -34,7 +34,11 @@ func (b *Bucket) ReadAt(ctx context.Context, name string, p []byte, off int64) e
 }
 
 func (b *Bucket) read(name string, off, n int64, dst *target) error {
-	f, err := b.root.Open(name)
+	root, err := b.place.here()
+	if err != nil {
+		return err
+	}
+	f, err := root.Open(name)
 	if gone(err) {
 		return backends.ErrNotFound
 	}

@@ -10,6 +10,7 @@ import (
 // writer implements backends.Writer.
 type writer struct {
 	bucket *Bucket
+	root   *os.Root // where the file was created
 	name   string
 	file   *os.File
 	info   os.FileInfo // tells whether the name still is this file
@@ -46,8 +47,15 @@ func (w *writer) store(p []byte, off int64) error {
 	if err := w.bucket.datasync(w.file); err != nil {
 		return err
 	}
-	// Deleted under this writer: bytes that nobody can read must not be reported as stored.
-	info, err := w.bucket.root.Lstat(w.name)
+	// Deleted under this writer, it or the directory: bytes that nobody can read must not be reported as stored.
+	root, err := w.bucket.place.here()
+	if err != nil {
+		return err
+	}
+	if root != w.root {
+		return backends.ErrNotFound
+	}
+	info, err := root.Lstat(w.name)
 	if err != nil {
 		return err
 	}
