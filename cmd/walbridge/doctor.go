@@ -35,6 +35,7 @@ type finding struct {
 type examination struct {
 	config   *config.Config
 	agent    string
+	client   client
 	findings []finding
 }
 
@@ -60,7 +61,8 @@ func (e *examination) problems() (n int) {
 }
 
 func doctorCommand() *cobra.Command {
-	var path, output, agent string
+	var path, output string
+	var e examination
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "doctor --config FILE",
@@ -78,7 +80,6 @@ It exits with 0 where nothing is a problem, with 1 where something is, and with 
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			e := &examination{agent: agent}
 			configured := e.all(ctx, path)
 			if err := printFindings(cmd.OutOrStdout(), e.findings, output); err != nil {
 				return err
@@ -93,7 +94,9 @@ It exits with 0 where nothing is a problem, with 1 where something is, and with 
 		},
 	}
 	c.Flags().StringVar(&path, "config", "/etc/walbridge/walbridge.yaml", "the configuration file")
-	c.Flags().StringVar(&agent, "agent", "/usr/share/walbridge/walbridge-agent.jar", "the agent's jar that brokers use")
+	c.Flags().StringVar(&e.agent, "agent", "/usr/share/walbridge/walbridge-agent.jar", "the agent's jar that brokers use")
+	c.Flags().StringVar(&e.client.target, "target", "", "the daemon's address; default: what the configuration listens on")
+	e.client.addFlags(c)
 	c.Flags().StringVar(&output, "output", "text", "text or json")
 	c.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long to look at most")
 	return c

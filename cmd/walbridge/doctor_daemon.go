@@ -7,29 +7,30 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/url"
 	"strings"
 	"time"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 )
 
 // daemon asks the running daemon, if there is one.
 func (e *examination) daemon(ctx context.Context) {
-	u, err := url.Parse(e.config.Listen)
-	if err != nil || u.Scheme != "unix" {
-		e.warn("daemon", "ask it with walbridge status", "not asked: it listens on %s and this command has no certificate",
-			e.config.Listen)
+	c := e.client
+	if c.target == "" {
+		c.target = reachable(e.config.Listen)
+	}
+	if e.config.TLS.Enabled() && !c.tls() {
+		e.warn("daemon", "give --cacert, --cert and --key, of a client that tls.client_ca signed",
+			"not asked: it listens on %s with TLS, and this command has no certificate", e.config.Listen)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	conn, err := grpc.NewClient(e.config.Listen, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := c.dial()
 	if err != nil {
-		e.wrong("daemon", "correct listen", "%v", err)
+		e.wrong("daemon", "correct --target, --cacert, --cert or --key", "%v", err)
 		return
 	}
 	defer conn.Close()
@@ -37,7 +38,7 @@ func (e *examination) daemon(ctx context.Context) {
 	s, err := walbridgev1.NewWalServiceClient(conn).GetStatus(ctx, &walbridgev1.GetStatusRequest{})
 	if err != nil {
 		e.wrong("daemon", "systemctl status walbridge, and journalctl -u walbridge for why; join the socket's group if it "+
-			"is permission that is missing", "no answer at %s: %v", e.config.Listen, err)
+			"is permission that is missing", "no answer at %s: %v%s", c.target, err, c.hint(err))
 		return
 	}
 	e.fine("daemon", "%s answers within %v, incarnation %d, up %v", s.GetVersion(),
@@ -55,6 +56,18 @@ func (e *examination) daemon(ctx context.Context) {
 				"zone %s is down: %s", z.GetName(), z.GetLastError())
 		}
 	}
+}
+
+// reachable is where a listener is reached from its own host.
+func reachable(listen string) string {
+	u, err := url.Parse(listen)
+	if err != nil || u.Scheme != "tcp" {
+		return listen
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "" || ip != nil && ip.IsUnspecified() {
+		return "tcp://" + net.JoinHostPort("localhost", u.Port())
+	}
+	return listen
 }
 
 // agentVersion compares the agent's release with ours: they are made and tested together.

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 )
 
 func statusCommand() *cobra.Command {
-	var target, output string
+	var daemon client
+	var output string
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "status",
@@ -25,33 +24,36 @@ func statusCommand() *cobra.Command {
 		Long: `Status asks the daemon at --target and prints its zones, pool, lanes and what is in flight.
 
 It exits with 1 where the daemon does not answer or is not healthy.`,
-		Example: "  walbridge status --output json",
-		Args:    exactArgs(0),
+		Example: `  walbridge status --output json
+  walbridge status --target tcp://broker-1:9476 --cacert ca.pem --cert me.pem --key me.key`,
+		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "text" && output != "json" {
 				return coded{exitUsage, fmt.Errorf("--output %q: must be text or json", output)}
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()))
+			conn, err := daemon.dial()
 			if err != nil {
-				return coded{exitUsage, fmt.Errorf("--target %q: %w", target, err)}
+				return err
 			}
 			defer conn.Close()
 			status, err := walbridgev1.NewWalServiceClient(conn).GetStatus(ctx, &walbridgev1.GetStatusRequest{})
 			if err != nil {
-				return fmt.Errorf("daemon at %s: %w", target, err)
+				return fmt.Errorf("daemon at %s: %w%s", daemon.target, err, daemon.hint(err))
 			}
 			if err := printStatus(cmd.OutOrStdout(), status, output); err != nil {
 				return err
 			}
 			if !status.GetHealthy() {
-				return fmt.Errorf("daemon at %s is degraded", target)
+				return fmt.Errorf("daemon at %s is degraded", daemon.target)
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&target, "target", "unix:///run/walbridge/walbridge.sock", "the daemon's address")
+	c.Flags().StringVar(&daemon.target, "target", "unix:///run/walbridge/walbridge.sock",
+		"the daemon's address, as its listen says it: unix:///path or tcp://host:port")
+	daemon.addFlags(c)
 	c.Flags().StringVar(&output, "output", "text", "text or json")
 	c.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the answer")
 	return c

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,31 +18,14 @@ import (
 // systemdNotify: the daemon tells systemd that it is ready, alive, reloading and stopping; and when it hangs, it does not
 // say that it is alive.
 func systemdNotify(ctx context.Context, r *rig) error {
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: r.path("notify"), Net: "unixgram"})
+	systemd, err := listenForNotifications(r.path("notify"))
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	const period = 900 * time.Millisecond
-	p, err := r.start(ctx, r.configuration(""), "NOTIFY_SOCKET="+r.path("notify"),
-		fmt.Sprintf("WATCHDOG_USEC=%d", period.Microseconds()))
+	defer systemd.Close()
+	p, err := r.start(ctx, r.configuration(""), systemd.env(watchdogPeriod)...)
 	if err != nil {
 		return err
-	}
-	// await reads messages until one starts with what is wanted.
-	await := func(want string, within time.Duration) error {
-		deadline := time.Now().Add(within)
-		b := make([]byte, 4096)
-		for {
-			_ = l.SetReadDeadline(deadline)
-			n, err := l.Read(b)
-			if err != nil {
-				return fmt.Errorf("no %s: %w", want, err)
-			}
-			if strings.HasPrefix(string(b[:n]), want) {
-				return nil
-			}
-		}
 	}
 	steps := []struct {
 		signal syscall.Signal
@@ -57,7 +39,7 @@ func systemdNotify(ctx context.Context, r *rig) error {
 			return err
 		}
 		for _, want := range s.want {
-			if err := await(want, 20*time.Second); err != nil {
+			if err := systemd.await(want, patience); err != nil {
 				return err
 			}
 		}
@@ -66,15 +48,16 @@ func systemdNotify(ctx context.Context, r *rig) error {
 		return err
 	}
 	// What was sent before the stop may still be there.
-	_ = await("WATCHDOG=1", 100*time.Millisecond)
-	if err := await("WATCHDOG=1", 2*period); err == nil {
+	for systemd.await("WATCHDOG=1", 100*time.Millisecond) == nil {
+	}
+	if err := systemd.await("WATCHDOG=1", 2*watchdogPeriod); err == nil {
 		return errors.New("a stopped process gives signs of life")
 	}
 	if err := syscall.Kill(p.PID(), syscall.SIGCONT); err != nil {
 		return err
 	}
 	stopped := make(chan error, 1)
-	go func() { stopped <- await("STOPPING=1", 20*time.Second) }()
+	go func() { stopped <- systemd.await("STOPPING=1", patience) }()
 	if err := p.Stop(ctx); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -160,6 +161,9 @@ func mutualTLS(ctx context.Context, r *rig) error {
 	if err := errors.Join(expect("nobody", nil, 0), expect("a stranger", fresh, 0), expect("a broker", old, 100)); err != nil {
 		return err
 	}
+	if err := commandsOverTLS(ctx, r, address, server, brokers); err != nil {
+		return err
+	}
 	if err := write(101, later); err != nil {
 		return err
 	}
@@ -182,4 +186,31 @@ func mutualTLS(ctx context.Context, r *rig) error {
 		return err
 	}
 	return expect("a later broker, with a broken key file", fresh, 101)
+}
+
+// commandsOverTLS: status and doctor reach the daemon with a client's certificate, and say what is missing without.
+func commandsOverTLS(ctx context.Context, r *rig, address string, server, brokers *authority) error {
+	certificate, key, err := brokers.issue(8)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(os.WriteFile(r.path("me.pem"), certificate, 0o600), os.WriteFile(r.path("me.key"), key, 0o600),
+		os.WriteFile(r.path("servers.pem"), server.pem(), 0o600))
+	if err != nil {
+		return err
+	}
+	status := []string{"status", "--target", "tcp://" + address, "--timeout", "5s"}
+	doctor := []string{"doctor", "--config", r.path("w.yaml")}
+	trust := []string{"--cacert", r.path("servers.pem")}
+	all := slices.Concat(trust, []string{"--cert", r.path("me.pem"), "--key", r.path("me.key")})
+	return errors.Join(
+		r.expect(ctx, 0, slices.Concat(status, all), "broker 1 of cluster cluster"),
+		r.expect(ctx, 1, status, "--cacert, --cert and --key"),
+		r.expect(ctx, 1, slices.Concat(status, trust), "give --cert and --key"),
+		r.expect(ctx, 1, slices.Concat(status, all[2:]), "certificate"), // The system's authorities do not know it.
+		r.expect(ctx, 2, slices.Concat(status, all[:4]), "--cert and --key go together"),
+		r.expect(ctx, 2, slices.Concat(status, []string{"--cacert", r.path("me.key")}), "no certificate in it"),
+		r.expect(ctx, 0, slices.Concat(doctor, all), "answers within"),
+		r.expect(ctx, 0, doctor, "warning  daemon: not asked", "--cacert, --cert and --key"),
+	)
 }
