@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"sync"
 
 	"github.com/walbridge/walbridge/backends"
@@ -14,6 +13,7 @@ import (
 // reachable. Every use tries to open it again, which is how the quorum's probes bring it back.
 type lateZone struct {
 	open func(context.Context) (backends.Bucket, error)
+	caps backends.Caps
 
 	mu     sync.Mutex
 	bucket backends.Bucket
@@ -68,10 +68,8 @@ func (z *lateZone) Delete(ctx context.Context, names []string) ([]string, error)
 	return b.Delete(ctx, names)
 }
 
-// Caps leaves it to the other zones to say what a quorum can do: what this one can is not known yet.
-func (z *lateZone) Caps() backends.Caps {
-	return backends.Caps{Appends: math.MaxInt, MaxAppend: math.MaxInt64}
-}
+// Caps do not change when the zone is opened: the quorum asks once.
+func (z *lateZone) Caps() backends.Caps { return z.caps }
 
 func (z *lateZone) Close() error {
 	z.mu.Lock()

@@ -185,7 +185,9 @@ func TestSplitObject(t *testing.T) {
 func TestLateZone(t *testing.T) {
 	backendtest.Run(t, func(t *testing.T) backends.Bucket {
 		dir := filepath.Join(t.TempDir(), "zone")
-		z := &lateZone{open: func(ctx context.Context) (backends.Bucket, error) { return file.Open(ctx, dir) }}
+		z := &lateZone{
+			open: func(ctx context.Context) (backends.Bucket, error) { return file.Open(ctx, dir) }, caps: capsOf("file://" + dir),
+		}
 		if _, err := z.Create(t.Context(), "a"); err == nil {
 			t.Error("created an object in a zone that is not there")
 		}
@@ -194,4 +196,24 @@ func TestLateZone(t *testing.T) {
 		}
 		return z
 	})
+}
+
+// What is promised of a zone before it was opened, it does.
+func TestCapsOf(t *testing.T) {
+	for zoneURL, appends := range map[string]bool{
+		"file:///srv/a": true, "gs://bucket/prefix?mode=zonal": true, "gs://bucket": false, "gs://bucket?mode=regional": false,
+		"s3://bucket--use1-az4--x-s3?region=us-east-1": false,
+	} {
+		if got := capsOf(zoneURL); got.Appends > 1 != appends || got.MaxAppend < 1 {
+			t.Errorf("%s: %+v, appends %v", zoneURL, got, appends)
+		}
+	}
+	b, err := file.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if got := capsOf("file:///srv/a"); got != b.Caps() {
+		t.Errorf("a late zone of files: %+v, an open one %+v", got, b.Caps())
+	}
 }

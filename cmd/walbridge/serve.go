@@ -197,7 +197,7 @@ func openZones(ctx context.Context, c *config.Config, logger *slog.Logger, regis
 			opened++
 		} else {
 			err = errors.Join(err, fmt.Errorf("zone %s: %w", z.Name, openErr))
-			b = &lateZone{open: open}
+			b = &lateZone{open: open, caps: capsOf(z.URL)}
 		}
 		b = metered.Wrap(b, z.Name, registry)
 		if tracer != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"strings"
 
@@ -42,4 +43,17 @@ func openZone(ctx context.Context, zoneURL string, logger *slog.Logger) (backend
 	default:
 		return nil, coded{exitUsage, fmt.Errorf("zone %q: unknown scheme %q: must be file, s3 or gs", zoneURL, u.Scheme)}
 	}
+}
+
+// capsOf are what the store of a zone's URL can do as far as that is known before it was opened. Whether a bucket of GCS
+// takes appends it alone tells, unless the URL says so; until then it gets what any bucket takes.
+func capsOf(zoneURL string) backends.Caps {
+	const maxAppend = 1 << 30 // of every store
+	if strings.HasPrefix(zoneURL, "file:") {
+		return backends.Caps{Appends: math.MaxInt, MaxAppend: maxAppend}
+	}
+	if o, err := gcs.ParseURL(zoneURL); err == nil && o.Mode == gcs.Zonal {
+		return backends.Caps{Appends: math.MaxInt, MaxAppend: maxAppend}
+	}
+	return backends.Caps{Appends: 1, MaxAppend: maxAppend}
 }

@@ -45,8 +45,8 @@ func DecodeIndex(b []byte) (*Frame, error) {
 		return nil, truncated(int64(len(b)), "%d bytes of an index that ends at %d", len(b), h.IndexEnd())
 	}
 	b = b[:h.IndexEnd()]
-	if got := backends.Checksum(b[HeaderSize:]); got != h.IndexCRC32C {
-		return nil, corrupt(HeaderSize, "index crc32c %08x, computed %08x", h.IndexCRC32C, got)
+	if err := h.verifyIndex(b[HeaderSize:]); err != nil {
+		return nil, err
 	}
 	index := new(framev1.FrameIndex)
 	if err := unmarshalIndex(b[HeaderSize:], index); err != nil {
@@ -56,6 +56,14 @@ func DecodeIndex(b []byte) (*Frame, error) {
 		return nil, corrupt(HeaderSize, "index: %v", err)
 	}
 	return &Frame{Header: h, Index: index, CRC32C: checksum(backends.Checksum(b), index)}, nil
+}
+
+// verifyIndex tells whether these are the bytes of the frame's index.
+func (h Header) verifyIndex(index []byte) error {
+	if got := backends.Checksum(index); got != h.IndexCRC32C {
+		return corrupt(HeaderSize, "index crc32c %08x, computed %08x", h.IndexCRC32C, got)
+	}
+	return nil
 }
 
 func unmarshalIndex(b []byte, index *framev1.FrameIndex) error {

@@ -74,16 +74,16 @@ func (s *scanner) frame(position int64) (*Frame, error) {
 	case err != nil:
 		return nil, err
 	}
-	n, decode := h.IndexEnd(), DecodeIndex
+	n, decode, valid := h.IndexEnd(), DecodeIndex, h.verifyIndex
 	if s.depth == Whole {
 		n, decode = h.Size(), Decode
+		valid = func(rest []byte) error {
+			_, err := Decode(append(bytes.Clone(s.head), rest...))
+			return err
+		}
 	}
 	b := make([]byte, n)
 	copy(b, s.head)
-	valid := func(rest []byte) error {
-		_, err := decode(append(bytes.Clone(s.head), rest...))
-		return err
-	}
 	if err := s.read(b[HeaderSize:], position+HeaderSize, valid); err != nil {
 		return nil, err
 	}
