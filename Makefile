@@ -96,11 +96,13 @@ tools: $(BIN)/staticcheck $(CACHE)/npm/node_modules/.bin/buf ## build the pinned
 
 # Two builds at a time would be two of staticcheck's size; `tool` is every tool that tools/go.mod names.
 $(BIN)/staticcheck: tools/go.mod tools/go.sum
+	@tools/need go
 	@mkdir -p $(BIN)
 	@go build -C tools -o $(BIN) tool
 	@touch $@
 
 $(CACHE)/npm/node_modules/.bin/buf: Makefile
+	@tools/need npm
 	@npm install --silent --no-save --no-package-lock --prefix $(CACHE)/npm @bufbuild/buf@$(BUF_VERSION)
 	@touch $@
 

@@ -14,8 +14,8 @@ func configurationMistakes(ctx context.Context, r *rig) error {
 		name, old, new string
 		want           []string
 	}{
-		{"an unknown key", "broker_id: 1", "broker_id: 1\nbrokr: 2", []string{":3:1", "brokr"}},
-		{"a size without a unit", "broker_id: 1", "broker_id: 1\nlimits: {copy_bytes: 8}", []string{":3:", `"8"`, "MiB"}},
+		{"an unknown key", "broker_id: 1", "broker_id: 1\nbrokr: 2", []string{":3:1", "brokr", "no such key", "broker_id"}},
+		{"a size without a unit", "broker_id: 1", "broker_id: 1\nlimits: {copy_bytes: 8}", []string{":3:22", "limits.copy_bytes", `"8"`, "MiB"}},
 		{"a quorum of too many", "broker_id: 1", "broker_id: 1\nquorum: 4", []string{":3:9", "quorum", `"4"`, "at most all"}},
 		{"one bucket twice", r.path("zone-b"), r.path("zone-a"), []string{":6:", "zones[1].url", "no other zone"}},
 		{"a zone's unknown parameter", "file://" + r.path("zone-b"), "s3://bucket?regoin=x", []string{":6:", "zones[1].url", "regoin"}},

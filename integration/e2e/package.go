@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/walbridge/walbridge/integration/artifact"
 	"github.com/walbridge/walbridge/integration/daemoncases"
@@ -57,12 +57,8 @@ func packageScenario(ctx context.Context, r *run) error {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		r.try("installed_"+c.Name, func() error {
-			if err := c.Run(ctx, binary, dir); !errors.Is(err, daemoncases.ErrSkipped) {
-				return err
-			}
-			return nil
-		})
+		began := time.Now()
+		r.record("installed_"+c.Name, c.Run(ctx, binary, dir), daemoncases.ErrSkipped, began)
 	}
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 type report struct {
 	OK       bool   `json:"ok"`
 	Scenario string `json:"scenario"`
-	// Cases are "ok", "skipped: …" or "failed: …" by name.
+	// Cases are "ok", "skipped: …" or "failed: …" by name; Skipped counts those that this machine cannot run.
 	Cases    map[string]string `json:"cases,omitempty"`
+	Skipped  int               `json:"skipped"`
 	Measured map[string]any    `json:"measured,omitempty"`
 	Error    string            `json:"error,omitempty"`
 	Seconds  int               `json:"seconds"`
@@ -49,13 +50,14 @@ func (r *run) try(name string, f func() error) {
 	r.record(name, f(), nil, began)
 }
 
-// record notes a case's outcome and tells whoever watches. An error that is skipped does not count.
+// record notes a case's outcome and tells whoever watches. An error that is skipped is no failure.
 func (r *run) record(name string, err, skipped error, began time.Time) {
 	outcome := "ok"
 	switch {
 	case err == nil:
 	case skipped != nil && errors.Is(err, skipped):
 		outcome = err.Error()
+		r.report.Skipped++
 	default:
 		outcome, r.report.OK = "failed: "+err.Error(), false
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,7 +49,8 @@ func (ck *check) config(c *Config) {
 
 func (ck *check) zones(c *Config) {
 	ck.that(len(c.Zones) > 0, "$.zones", "")
-	names, urls := map[string]bool{}, map[string]bool{}
+	names := map[string]bool{}
+	var buckets []string
 	for i, z := range c.Zones {
 		at := fmt.Sprintf("$.zones[%d]", i)
 		ck.that(zoneNames.MatchString(z.Name), at+".name", z.Name)
@@ -57,9 +59,10 @@ func (ck *check) zones(c *Config) {
 		shown := Redact(z.URL)
 		ck.that(err == nil && u.Scheme != "", at+".url", shown)
 		if err == nil {
-			same := strings.TrimRight(u.Scheme+"://"+u.Host+u.Path, "/")
-			ck.that(!urls[same], at+".url", shown, "a bucket that no other zone uses: two copies in one are one copy")
-			urls[same] = true
+			b := bucket(u)
+			ck.that(!slices.ContainsFunc(buckets, func(other string) bool { return overlap(b, other) }), at+".url", shown,
+				"a bucket that no other zone uses: two copies in one are one copy")
+			buckets = append(buckets, b)
 			if err := ck.zone(z.URL); err != nil {
 				ck.that(false, at+".url", shown, fmt.Sprintf("a URL that its store takes: %v", Hide(err, z.URL)))
 			}
@@ -68,6 +71,19 @@ func (ck *check) zones(c *Config) {
 	}
 	local := func(z Zone) bool { return z.Name == c.LocalZone }
 	ck.that(len(c.Zones) == 0 || slices.ContainsFunc(c.Zones, local), "$.local_zone", c.LocalZone)
+}
+
+// bucket is what is lost at once, of a zone's URL: a folder with all that is in it, or a bucket whatever the prefix.
+func bucket(u *url.URL) string {
+	if u.Scheme == "file" {
+		return path.Clean(u.Path)
+	}
+	return u.Scheme + "://" + u.Host + "?" + u.Query().Get("endpoint")
+}
+
+// overlap tells whether a and b are the same bucket, or one folder is in the other.
+func overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, strings.TrimRight(b, "/")+"/") || strings.HasPrefix(b, strings.TrimRight(a, "/")+"/")
 }
 
 func (ck *check) listeners(c *Config) {

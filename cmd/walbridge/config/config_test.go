@@ -51,16 +51,31 @@ func TestParseRefuses(t *testing.T) {
 		want           []string
 	}{
 		{"unknown key", "broker_id: 1", "broker_id: 1\nbrokerid: 2", []string{"w.yaml:3:1", "brokerid"}},
+		{"unknown key of a section", "linger: 0s", "linger: 0s\n  lnger: 1s",
+			[]string{"w.yaml:13:3", "combine.lnger", `"1s"`, "linger, frame_bytes"}},
+		{"unknown key of a zone", "name: b", "nam: b", []string{"w.yaml:7:5", "zones[1].nam", `"b"`, "name, url"}},
+		{"not a number", "broker_id: 1", "broker_id: one", []string{"w.yaml:2:12", "broker_id", `"one"`, "0 or more"}},
+		{"too large a number", "broker_id: 1", "broker_id: 99999999999", []string{"w.yaml:2:12", "broker_id", "0 or more"}},
+		{"a list for a word", "broker_id: 1", "broker_id: 1\nlog: {level: [debug]}", []string{"w.yaml:3:14", "log.level", "debug, info"}},
+		{"a word for a list", "broker_id: 1", "broker_id: 1\nsocket: {allow_users: kafka}",
+			[]string{"w.yaml:3:23", "socket.allow_users", `"kafka"`, "a list of users"}},
+		{"a word for a section", "broker_id: 1", "broker_id: 1\npool: 4", []string{"w.yaml:3:7", "pool", `"4"`, "min_depth, max_depth"}},
+		{"a key without its section", "combine:\n", "", []string{"w.yaml:11:3", "such as combine:"}},
 		{"duplicate key", "broker_id: 1", "broker_id: 1\nbroker_id: 2", []string{"w.yaml:3:1", "broker_id"}},
 		{"no broker", "broker_id: 1\n", "", []string{"w.yaml", "broker_id is missing", "node.id"}},
 		{"no cluster", "cluster_id: 5L6g3nShT-eMCtK--X86sw\n", "", []string{"cluster_id is missing"}},
 		{"cluster path trick", "5L6g3nShT-eMCtK--X86sw", "../../etc", []string{"w.yaml:1:13", "cluster_id", "../../etc"}},
 		{"bad unit", "copy_bytes: 8MiB", "copy_bytes: 8MB", []string{"w.yaml:14:15", "copy_bytes", "8MB", "KiB"}},
-		{"bare number", "linger: 0s", "linger: 5", []string{"w.yaml:12:11", "5", "10ms"}},
+		{"bare number", "linger: 0s", "linger: 5", []string{"w.yaml:12:11", "combine.linger", `"5"`, "10ms", "0s to 1s"}},
 		{"negative duration", "linger: 0s", "linger: -5ms", []string{"w.yaml:12:11", "-5ms"}},
 		{"quorum too small", "broker_id: 1", "broker_id: 1\nquorum: 1", []string{"w.yaml:3:9", "quorum", "more than half"}},
 		{"quorum too large", "broker_id: 1", "broker_id: 1\nquorum: 4", []string{"w.yaml:3:9", "quorum", "at most all"}},
 		{"same bucket", "file:///srv/b", "file:///srv/a/", []string{"w.yaml:8:10", "zones[1].url", "no other zone"}},
+		{"same bucket by another path", "file:///srv/b", "file:///srv/x/..//a", []string{"w.yaml:8:10", "zones[1].url", "no other zone"}},
+		{"bucket inside another", "file:///srv/b", "file:///srv/a/b", []string{"w.yaml:8:10", "zones[1].url", "no other zone"}},
+		{"bucket around another", "file:///srv/b", "file:///srv", []string{"w.yaml:8:10", "zones[1].url", "no other zone"}},
+		{"same bucket, other prefix", "file:///srv/b\n  - name: c\n    url: file:///srv/c", "s3://x/a\n  - name: c\n    url: s3://x/b",
+			[]string{"w.yaml:10:10", "zones[2].url", "no other zone"}},
 		{"zone that its store does not take", "file:///srv/b", "bad://b?external_id=hush",
 			[]string{"w.yaml:8:10", "zones[1].url", "a bad scheme in bad://b?external_id=xxxxx"}},
 		{"same name", "name: b", "name: a", []string{"w.yaml:7:11", "zones[1].name"}},
@@ -111,6 +126,15 @@ func TestBytesString(t *testing.T) {
 	for b, want := range map[Bytes]string{0: "0B", 1: "1B", 1 << 10: "1KiB", 1536: "1536B", 3 << 20: "3MiB", 1 << 31: "2GiB"} {
 		if got := b.String(); got != want {
 			t.Errorf("%d: got %s, want %s", b, got, want)
+		}
+	}
+}
+
+// Of a file that cannot be read nothing is shown that may be secret.
+func TestMistakesShowNoSecrets(t *testing.T) {
+	for _, wrong := range []string{"tracing: {headers: [hush]}", "tracing:\n  headers: hush\n  sampel: 1", "tracing:\n  headers: hush\n\tsample: 1"} {
+		if _, err := Parse("w.yaml", []byte(valid+wrong), nil, anyZone); err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: got %v", wrong, err)
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -24,14 +22,14 @@ func Load(path string, checkZone func(zoneURL string) error) (*Config, error) {
 func Parse(path string, b []byte, environ []string, checkZone func(zoneURL string) error) (*Config, error) {
 	file, err := parser.ParseBytes(b, 0)
 	if err != nil {
-		return nil, located(path, err)
+		return nil, explain(path, nil, err)
 	}
 	c := Config{BrokerID: -1}
 	if err := yaml.Unmarshal([]byte(defaults()), &c); err != nil {
 		return nil, fmt.Errorf("the defaults: %w", err)
 	}
 	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
-		return nil, located(path, err)
+		return nil, explain(path, file, err)
 	}
 	if err := c.fromEnvironment(environ); err != nil {
 		return nil, err
@@ -48,15 +46,4 @@ func Parse(path string, b []byte, environ []string, checkZone func(zoneURL strin
 		return nil, ck.err
 	}
 	return &c, nil
-}
-
-// located puts file, line and column before what the YAML library found, and the lines around it below.
-func located(path string, err error) error {
-	var at yaml.Error
-	if !errors.As(err, &at) || at.GetToken() == nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	pos := at.GetToken().Position
-	_, source, _ := strings.Cut(at.FormatError(false, true), "\n")
-	return fmt.Errorf("%s:%d:%d: %s\n%s", path, pos.Line, pos.Column, at.GetMessage(), source)
 }
