@@ -39,7 +39,8 @@ var Keys = []Key{
 	{Path: "zones[].name", Valid: "1 to 63 letters, digits, dots and hyphens, such as use1-az4", Doc: "What the zone is called."},
 	{Path: "zones[].url", Valid: "file:///path, s3://bucket/prefix?region=… or gs://bucket/prefix",
 		Env: "WALBRIDGE_ZONE_<NAME>_URL",
-		Doc: "The zone's bucket. No two zones share one, also not under different prefixes. In the variable's name letters are capitals, other characters _."},
+		Doc: "The zone's bucket. No two zones share one, also not under different prefixes. In the variable's name letters " +
+			"are capitals, other characters _."},
 	{Path: "local_zone", Valid: "the name of one of the zones",
 		Doc: "The zone that reads go to first: this host's own. Default: the first."},
 	{Path: "quorum", Valid: "more than half of the zones and at most all, or nothing for a majority",
