@@ -22,12 +22,16 @@ import java.util.List;
  * parameters change between versions. What is woven in cannot throw.
  */
 final class BrokerTransformer implements ClassFileTransformer {
+    private static final String MAIN = "kafka/Kafka";
     private static final String REPLICA_MANAGER = Hooks.REPLICA_MANAGER.replace('.', '/');
     private static final String PARTITION = Hooks.PARTITION.replace('.', '/');
 
     @Override
     public byte[] transform(ClassLoader loader, String className, Class<?> redefined, ProtectionDomain domain,
                             byte[] classFile) {
+        if (MAIN.equals(className)) {
+            checkReplicaManager(loader);
+        }
         if (!REPLICA_MANAGER.equals(className) && !PARTITION.equals(className)) {
             return null;
         }
@@ -38,6 +42,14 @@ final class BrokerTransformer implements ClassFileTransformer {
             BrokerEvents.turnOff();
             LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: cannot weave {}", name, e);
             return null;
+        }
+    }
+
+    /** Where this Kafka has no such class, nothing else of the agent is ever called, and nothing else could tell. */
+    private static void checkReplicaManager(ClassLoader loader) {
+        if (loader.getResource(REPLICA_MANAGER + ".class") == null) {
+            LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: Kafka {} lacks the hook class {}",
+                    KafkaVersion.get(), Hooks.REPLICA_MANAGER);
         }
     }
 
