@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 )
 
 // MissingError is the error for something that is not there.
@@ -37,6 +38,27 @@ func Root() (string, error) {
 
 // Java is the JVM's launcher.
 func Java() (string, error) { return tool("java", "apt-get install -y openjdk-17-jdk-headless") }
+
+// JDK is the launcher of a JDK of the feature release, such as 25: the one that JAVA_HOME_<release> names or, where it
+// names none, one where Linux distributions put them.
+func JDK(release int) (string, error) {
+	variable := fmt.Sprintf("JAVA_HOME_%d", release)
+	homes, err := filepath.Glob("/usr/lib/jvm/*")
+	if err != nil {
+		return "", err
+	}
+	if home := os.Getenv(variable); home != "" {
+		homes = []string{home}
+	}
+	of := regexp.MustCompile(fmt.Sprintf(`(?m)^JAVA_VERSION="%d\b`, release))
+	for _, home := range homes {
+		// What has no such file is no JDK.
+		if about, _ := os.ReadFile(filepath.Join(home, "release")); of.Match(about) {
+			return filepath.Join(home, "bin", "java"), nil
+		}
+	}
+	return "", &MissingError{What: fmt.Sprintf("a JDK %d", release), Command: "export " + variable + "=<its directory>"}
+}
 
 // AgentJar is the one jar that is installed at a broker.
 func AgentJar() (string, error) {

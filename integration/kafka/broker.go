@@ -62,6 +62,9 @@ func (b *Broker) Kill() {
 	}
 }
 
+// PID is the id of the process that was started last.
+func (b *Broker) PID() int { return b.process.PID() }
+
 // Exited is closed when the broker that was started last has ended.
 func (b *Broker) Exited() <-chan struct{} { return b.process.Exited() }
 
@@ -77,7 +80,7 @@ func (b *Broker) format(ctx context.Context) error {
 	}
 	p, err := process.Start(process.Spec{
 		Name: fmt.Sprintf("format of broker %d", b.ID),
-		Path: b.cluster.java,
+		Path: b.cluster.cfg.Java,
 		// The JVM lives for a second: not worth an optimizing compiler.
 		Args: []string{"-Xmx128m", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=" + b.log4j(),
 			"-cp", b.cluster.classPath(), "kafka.tools.StorageTool",
@@ -101,7 +104,7 @@ func (b *Broker) launch() error {
 	args = append(args, b.cluster.cfg.Options...)
 	args = append(args, "-cp", b.cluster.classPath(), "kafka.Kafka", b.propertiesFile())
 	p, err := process.Start(process.Spec{
-		Name: fmt.Sprintf("broker %d", b.ID), Path: b.cluster.java, Args: args, Log: b.LogFile(),
+		Name: fmt.Sprintf("broker %d", b.ID), Path: b.cluster.cfg.Java, Args: args, Log: b.LogFile(),
 	})
 	if err != nil {
 		return err

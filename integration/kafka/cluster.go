@@ -15,15 +15,16 @@ import (
 	"github.com/walbridge/walbridge/integration/artifact"
 )
 
-// Newest is the newest Kafka that the product supports.
-const Newest = "4.4.0"
-
 // Config describes a cluster. Only Dir must be set.
 type Config struct {
 	// Dir holds everything of the cluster: a directory for each broker, with its log directories and its log file.
 	Dir string
 	// Version defaults to Newest.
 	Version string
+	// Libs is the directory with the broker's jars; default those of the version, as ./install has fetched them.
+	Libs string
+	// Java is the JVM's launcher; default the one in PATH.
+	Java string
 	// Brokers is how many there are, with the ids 1, 2, …; default 1. The first three are controllers too.
 	Brokers int
 	// LogDirs is how many log directories each broker has; default 1.
@@ -42,9 +43,7 @@ type Cluster struct {
 	ID      string
 	Brokers []*Broker
 
-	cfg  Config
-	java string
-	libs string
+	cfg Config
 }
 
 // New lays the cluster out and formats its storage. It starts nothing.
@@ -57,16 +56,11 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 	}
 	cfg.Brokers = max(1, cfg.Brokers)
 	cfg.LogDirs = max(1, cfg.LogDirs)
-	java, err := artifact.Java()
-	if err != nil {
+	if err := cfg.find(); err != nil {
 		return nil, err
 	}
-	libs, err := artifact.KafkaLibs(cfg.Version)
-	if err != nil {
-		return nil, err
-	}
-	c := &Cluster{ID: newClusterID(), cfg: cfg, java: java, libs: libs}
-	ports, err := freePorts(2 * cfg.Brokers)
+	c := &Cluster{ID: newClusterID(), cfg: cfg}
+	ports, err := FreePorts(2 * cfg.Brokers)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +72,19 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 		group.Go(func() error { return b.format(ctx) })
 	}
 	return c, group.Wait()
+}
+
+// find looks for what a broker runs from, where the configuration does not say.
+func (cfg *Config) find() (err error) {
+	if cfg.Java == "" {
+		if cfg.Java, err = artifact.Java(); err != nil {
+			return err
+		}
+	}
+	if cfg.Libs == "" {
+		cfg.Libs, err = artifact.KafkaLibs(cfg.Version)
+	}
+	return err
 }
 
 // Start starts every broker and returns when each of them knows all the others.
@@ -112,7 +119,7 @@ func (c *Cluster) Addresses() []string {
 }
 
 // classPath is the class path of a broker: the distribution's libs, as Kafka's scripts set it.
-func (c *Cluster) classPath() string { return filepath.Join(c.libs, "*") }
+func (c *Cluster) classPath() string { return filepath.Join(c.cfg.Libs, "*") }
 
 // newClusterID makes an id as Kafka does: 16 random bytes in base64url. One that starts with a dash would be read as an
 // option by Kafka's tools.

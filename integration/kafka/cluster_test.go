@@ -83,3 +83,9 @@ func TestBrokerThatDiesSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestNewest(t *testing.T) {
+	if versions := kafka.Versions(); versions[len(versions)-1] != kafka.Newest {
+		t.Errorf("Newest = %s, but the versions are %v", kafka.Newest, versions)
+	}
+}

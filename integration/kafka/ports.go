@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// freePorts returns n ports of loopback that nothing listens on. They lie below the range that the kernel picks the
+// FreePorts returns n ports of loopback that nothing listens on. They lie below the range that the kernel picks the
 // ports of outgoing connections from, so none is taken before its broker listens.
-func freePorts(n int) ([]int, error) {
+func FreePorts(n int) ([]int, error) {
 	const first, last, attempts = 20000, 31999, 1000
 	var ports []int
 	for range attempts {

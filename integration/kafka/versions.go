@@ -1,0 +1,27 @@
+package kafka
+
+import (
+	"embed"
+	"slices"
+)
+
+// Newest is the newest Kafka that the product supports.
+const Newest = "4.4.0"
+
+//go:embed */pom.xml
+var poms embed.FS
+
+// Versions are the Kafkas that the product supports, the newest release of each minor version, oldest first: those
+// with a pom here.
+func Versions() []string {
+	found, err := poms.ReadDir(".")
+	if err != nil {
+		panic(err) // An embedded directory can be read.
+	}
+	var versions []string
+	for _, entry := range found {
+		versions = append(versions, entry.Name())
+	}
+	slices.Sort(versions)
+	return versions
+}
