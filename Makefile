@@ -11,6 +11,10 @@ BIN         := $(CACHE)/bin
 AGENT       := java-shim/agent/target/walbridge-agent.jar
 export PATH := $(BIN):$(CACHE)/npm/node_modules/.bin:$(PATH)
 
+# What CI runs brokers of: the newest and the oldest; WALBRIDGE_VERSIONS=all is every one that has a pom.
+KAFKAS      := $(sort $(patsubst integration/kafka/%/pom.xml,%,$(wildcard integration/kafka/*/pom.xml)))
+TESTED      := $(if $(filter all,$(WALBRIDGE_VERSIONS)),$(KAFKAS),$(firstword $(KAFKAS)) $(KAFKA))
+
 # The scenarios that e2e knows by name.
 SCENARIOS := $(shell sed -n 's/^\t{"\([a-z0-9-]*\)", .*/\1/p' integration/e2e/scenarios.go)
 WITHOUT_BROKER := daemon hostile package
@@ -21,7 +25,8 @@ GOTEST := go test -p 2
 help: ## print this
 	@echo "make <target>:"
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  \1 \2/p' Makefile | awk '{n = $$1; $$1 = ""; printf "  %-9s%s\n", n, $$0}'
-	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=s3 or gcs for demo."
+	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=s3 or gcs for demo;"
+	@echo "  WALBRIDGE_VERSIONS=all for test: every supported Kafka, JDK and javaagent, not only the oldest and the newest."
 
 demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every byte
 	@tools/need go java javac mvn
@@ -38,7 +43,7 @@ test: ## run every test: Go with -race, Java, end to end
 	@tools/stage s3mock integration/s3mock/install
 	@tools/stage unit $(GOTEST) -race $$(go list ./... | grep -v /integration)
 	@tools/stage java tools/mvn -ntp verify
-	@tools/stage kafka integration/kafka/install $(KAFKA)
+	@tools/stage kafka $(MAKE) --no-print-directory kafka
 	@tools/stage build $(MAKE) --no-print-directory build
 	@tools/stage end-to-end go test -count=1 -timeout 20m -v ./integration/...
 
@@ -53,14 +58,16 @@ check: ## what must hold before a test runs: format, vet, lint, generated code, 
 	@tools/stage generated tools/generated-fresh
 	@tools/stage vuln tools/vuln
 
-bench: ## measure against a baseline in the same run; ONLY=core
+bench: ## measure against a baseline in the same run; ONLY=core, s3, gcs or broker
 	@tools/need go
+	@$(if $(filter-out broker,$(ONLY)),,$(MAKE) --no-print-directory agent kafka)
 	@go build -o bin/bench ./bench
 	@bin/bench $(if $(ONLY),-only $(ONLY))
 
 e2e: ## run the end-to-end tests; ONLY=<scenario of integration/e2e> or a regular expression of test names
 	@tools/need go $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,java javac mvn)
 	@$(MAKE) --no-print-directory build $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,agent kafka) $(if $(filter package,$(ONLY)),agent tools)
+	@$(if $(filter stock-versions,$(ONLY)),integration/kafka/install $(KAFKAS))
 	@$(if $(filter $(SCENARIOS),$(ONLY)),go run ./integration/e2e -only '$(ONLY)', \
 	  go test -count=1 -timeout 30m -v ./integration/... $(if $(ONLY),-run '$(ONLY)'))
 
@@ -77,7 +84,7 @@ agent: ## build walbridge-agent.jar, without its tests
 	@tools/mvn -q package -DskipTests
 
 kafka: ## fetch the stock brokers that the tests use
-	@integration/kafka/install $(KAFKA)
+	@integration/kafka/install $(TESTED)
 
 package: tools ## build deb, rpm and tar for amd64 and arm64 into dist/
 	@$(MAKE) --no-print-directory agent

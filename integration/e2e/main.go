@@ -36,7 +36,9 @@ func main() {
 // runScenario runs s and prints its report.
 func runScenario(ctx context.Context, s scenario, dir string) (ok bool) {
 	began := time.Now()
-	r := &run{report: report{OK: true, Scenario: s.name, Cases: map[string]string{}, Measured: map[string]any{}}}
+	r := &run{report: report{
+		OK: true, Scenario: s.name, Cases: map[string]string{}, Versions: map[string]string{}, Measured: map[string]any{},
+	}}
 	err := r.place(dir)
 	if err == nil {
 		defer r.clean()

@@ -12,7 +12,9 @@ type report struct {
 	OK       bool   `json:"ok"`
 	Scenario string `json:"scenario"`
 	// Cases are "ok", "skipped: …" or "failed: …" by name; Skipped counts those that this machine cannot run.
-	Cases    map[string]string `json:"cases,omitempty"`
+	Cases map[string]string `json:"cases,omitempty"`
+	// Versions are the same, of cases that are named after a version of Kafka.
+	Versions map[string]string `json:"versions,omitempty"`
 	Skipped  int               `json:"skipped"`
 	Measured map[string]any    `json:"measured,omitempty"`
 	Error    string            `json:"error,omitempty"`
@@ -52,6 +54,10 @@ func (r *run) try(name string, f func() error) {
 
 // record notes a case's outcome and tells whoever watches. An error that is skipped is no failure.
 func (r *run) record(name string, err, skipped error, began time.Time) {
+	r.report.Cases[name] = r.outcome(name, err, skipped, began)
+}
+
+func (r *run) outcome(name string, err, skipped error, began time.Time) string {
 	outcome := "ok"
 	switch {
 	case err == nil:
@@ -63,7 +69,7 @@ func (r *run) record(name string, err, skipped error, began time.Time) {
 	}
 	fmt.Printf("%-32s %6.1f s  %s\n", name, time.Since(began).Seconds(), outcome)
 	const enough = 500 // The whole of it is above.
-	r.report.Cases[name] = outcome[:min(len(outcome), enough)]
+	return outcome[:min(len(outcome), enough)]
 }
 
 // measured notes a figure.

@@ -14,6 +14,8 @@ var scenarios = []scenario{
 	{"daemon", "what an operator relies on: configuration, systemd, access, doctor", daemonScenario},
 	{"hostile", "what honest copies notice of a hostile local peer", hostileScenario},
 	{"package", "the packages: reproducible, complete, and their daemon works from another root", packageScenario},
+	{"stock-versions", "every supported Kafka, other javaagents, JDK 25, and Kafkas that the agent does not know",
+		versionsScenario},
 }
 
 func find(name string) (scenario, bool) {
