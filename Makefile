@@ -38,7 +38,8 @@ demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every b
 	@bin/demo $(if $(ZONES),-zones $(ZONES)) $(DEMO)
 
 test: ## run every test: Go with -race, Java, end to end
-	@tools/need go gcc java javac mvn
+	@tools/need go gcc java javac mvn npm
+	@tools/stage tools $(MAKE) --no-print-directory tools
 	@tools/stage versitygw integration/versitygw/install
 	@tools/stage s3mock integration/s3mock/install
 	@tools/stage unit $(GOTEST) -race $$(go list ./... | grep -v /integration)

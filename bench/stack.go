@@ -38,33 +38,41 @@ type stack struct {
 	dir    string
 }
 
-func startStack(zones []*discard, linger time.Duration) (*stack, error) {
+// onSocket returns a stack on a socket, and the listener that its server is to serve on.
+func onSocket() (*stack, net.Listener, error) {
 	dir, err := os.MkdirTemp("", "walbridge-bench-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	path := filepath.Join(dir, "sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s, err := dialStack(path)
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Close(), os.RemoveAll(dir))
+	}
+	s.dir, s.done = dir, make(chan error, 1)
+	return s, l, nil
+}
+
+func startStack(zones []*discard, linger time.Duration) (*stack, error) {
+	s, l, err := onSocket()
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &stack{cancel: cancel, done: make(chan error, 1), dir: dir}
+	s.cancel = cancel
 	ready := make(chan struct{})
 	go func() { s.done <- daemon.Run(ctx, l, daemonOptions(zones, linger, func() { close(ready) })) }()
 	select {
 	case <-ready:
+		return s, nil
 	case err := <-s.done:
 		cancel()
-		return nil, errors.Join(errors.New("the daemon did not start"), err)
+		return nil, errors.Join(errors.New("the daemon did not start"), err, s.conn.Close(), os.RemoveAll(s.dir))
 	}
-	s.conn, err = grpc.NewClient("unix:"+path, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	s.client = walbridgev1.NewWalServiceClient(s.conn)
-	return s, nil
 }
 
 func daemonOptions(zones []*discard, linger time.Duration, ready func()) daemon.Options {
@@ -173,28 +181,18 @@ func (drop) CopyLogSegmentData(stream grpc.ClientStreamingServer[
 }
 
 func startDrop() (*stack, error) {
-	dir, err := os.MkdirTemp("", "walbridge-bench-")
-	if err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, "sock")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	g := grpc.NewServer()
-	walbridgev1.RegisterWalServiceServer(g, drop{})
-	s := &stack{cancel: g.Stop, done: make(chan error, 1), dir: dir}
-	go func() { s.done <- g.Serve(l) }()
-	s.conn, err = grpc.NewClient("unix:"+path, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	s, l, err := onSocket()
 	if err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
 	}
-	s.client = walbridgev1.NewWalServiceClient(s.conn)
+	g := grpc.NewServer()
+	walbridgev1.RegisterWalServiceServer(g, drop{})
+	s.cancel = g.Stop
+	go func() { s.done <- g.Serve(l) }()
 	return s, nil
 }
 
-// dialStack connects to a daemon in another process.
+// dialStack connects to a server, which may be in another process.
 func dialStack(path string) (*stack, error) {
 	conn, err := grpc.NewClient("unix:"+path, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

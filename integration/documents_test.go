@@ -20,11 +20,10 @@ import (
 // documents are those whose shell commands must work as they stand. Every block of theirs that starts with ```sh says
 // how it is tested:
 //
-//	sh by-ci   only commands that CI runs itself, `make test` for one; they are not run again
-//	sh build   runs in the repository's root
-//	sh demo    runs there after the demo
-//
-// What cannot run in a test, such as systemctl, belongs into a block of another language, such as console.
+//	sh by-ci      only commands that CI runs itself, `make test` for one; they are not run again
+//	sh build      runs in the repository's root
+//	sh demo       runs there after the demo
+//	sh installed  runs where the deb is installed, in a folder, with all such blocks of the document, one after the other
 var documents = []string{"README.md", "docs/operations.md"}
 
 // byCI are the commands that CI, and with it this package, runs.
@@ -37,6 +36,7 @@ type block struct {
 
 var (
 	blocks       = regexp.MustCompile("(?ms)^```sh(.*?)\n(.*?)^```")
+	consoles     = regexp.MustCompile("(?m)^```(console|bash|shell).*$")
 	placeholders = regexp.MustCompile(`<[a-zA-Z][^>|]*>|…|\.\.\.(\s|$)`)
 	comments     = regexp.MustCompile(`(^|\s)#.*$`)
 )
@@ -46,7 +46,11 @@ func TestDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	installed := map[string]string{}
 	for _, b := range readBlocks(t, root) {
+		if b.kind == "installed" {
+			installed[b.document] += b.script
+		}
 		name, _, _ := strings.Cut(b.script, "\n")
 		t.Run(b.document+"/"+name, func(t *testing.T) {
 			if p := placeholders.FindString(b.script); p != "" {
@@ -62,8 +66,16 @@ func TestDocuments(t *testing.T) {
 					t.Fatal(r.lastLine)
 				}
 				runScript(t, root, b.script)
+			case "installed":
 			default:
-				t.Errorf("kind %q, want by-ci, build or demo", b.kind)
+				t.Errorf("kind %q, want by-ci, build, demo or installed", b.kind)
+			}
+		})
+	}
+	for document, script := range installed {
+		t.Run(document+"/installed", func(t *testing.T) {
+			if err := emptyRoot(t).Run(t.Context(), script); err != nil {
+				t.Fatal(err)
 			}
 		})
 	}
@@ -80,6 +92,9 @@ func readBlocks(t *testing.T, root string) []block {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if m := consoles.FindString(string(text)); m != "" {
+			t.Errorf("%s: %q: a block of commands is sh, so that it is tested", document, m)
 		}
 		for _, m := range blocks.FindAllStringSubmatch(string(text), -1) {
 			all = append(all, block{document: document, kind: strings.TrimSpace(m[1]), script: m[2]})

@@ -6,46 +6,40 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
-	"github.com/walbridge/walbridge/integration/artifact"
 	"github.com/walbridge/walbridge/integration/daemoncases"
+	"github.com/walbridge/walbridge/integration/installed"
 )
 
 // packageScenario builds the packages twice, unpacks the deb into a folder, and uses what is in it.
 func packageScenario(ctx context.Context, r *run) error {
-	root, err := artifact.Root()
-	if err != nil {
-		return err
-	}
 	dists := []string{filepath.Join(r.dir, "dist1"), filepath.Join(r.dir, "dist2")}
 	for _, dist := range dists {
-		cmd := exec.CommandContext(ctx, filepath.Join(root, "tools", "package"), dist, runtime.GOARCH)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("tools/package: %w: %s", err, out)
+		if err := installed.Build(ctx, dist); err != nil {
+			return err
 		}
 	}
 	r.try("reproducible", func() error { return sameSums(dists[0], dists[1]) })
 
-	installed := filepath.Join(r.dir, "root")
-	debs, err := filepath.Glob(filepath.Join(dists[0], "*.deb"))
-	if err != nil || len(debs) != 1 {
-		return fmt.Errorf("debs %q: %w", debs, err)
+	root := installed.Root{Dir: filepath.Join(r.dir, "root"), Dist: dists[0]}
+	if err := os.Mkdir(root.Dir, 0o755); err != nil {
+		return err
 	}
-	if out, err := exec.CommandContext(ctx, "dpkg-deb", "-x", debs[0], installed).CombinedOutput(); err != nil {
-		return fmt.Errorf("dpkg-deb: %w: %s", err, out)
+	if err := root.Install(ctx); err != nil {
+		return err
 	}
-	r.try("complete", func() error { return allThere(installed) })
-	binary := filepath.Join(installed, "usr", "bin", "walbridge")
+	r.try("complete", func() error { return allThere(root.Dir) })
+	binary := root.Path("usr/bin/walbridge")
 	r.try("example_configuration", func() error {
-		return runs(ctx, "ok, broker 1", binary, "config", "check", filepath.Join(installed, "etc/walbridge/walbridge.yaml"))
+		return runs(ctx, "ok, broker 1", binary, "config", "check", root.Path("etc/walbridge/walbridge.yaml"))
 	})
+	r.try("newcomer", func() error { return root.Newcomer(ctx) })
 	r.try("agent_matches_daemon", func() error {
-		jar := filepath.Join(installed, "usr/share/walbridge/walbridge-agent.jar")
+		jar := root.Path("usr/share/walbridge/walbridge-agent.jar")
 		out, _ := exec.CommandContext(ctx, binary, "doctor", "--agent", jar, "--timeout", "5s", "--config",
-			filepath.Join(installed, "etc/walbridge/walbridge.yaml")).CombinedOutput()
+			root.Path("etc/walbridge/walbridge.yaml")).CombinedOutput()
 		if !strings.Contains(string(out), ", as the daemon") {
 			return fmt.Errorf("doctor does not find them to match: %s", out)
 		}
