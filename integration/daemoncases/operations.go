@@ -108,3 +108,30 @@ func doctor(ctx context.Context, r *rig) error {
 	}
 	return r.expect(ctx, 2, look, "problem  configuration", "w.yaml:1:1", "-> ")
 }
+
+// replacedZone: a zone whose folder goes is down, which status and its exit code say, and it is back when there is a
+// folder again, without a restart.
+func replacedZone(ctx context.Context, r *rig) error {
+	p, err := r.start(ctx, r.configuration("combine: {appends: 1}\n"))
+	if err != nil {
+		return err
+	}
+	stop := copyOnAndOn(ctx, r.target())
+	defer stop()
+	if err := os.RemoveAll(r.path("zone-c")); err != nil {
+		return err
+	}
+	ask := []string{"status", "--target", r.target()}
+	told := func(code int, want ...string) func(context.Context) error {
+		return func(ctx context.Context) error { return r.expect(ctx, code, ask, want...) }
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := p.Await(waiting, "the zone is down", told(1, "zone c", "down", "directory is not there")); err != nil {
+		return err
+	}
+	if err := os.Mkdir(r.path("zone-c"), 0o755); err != nil {
+		return err
+	}
+	return p.Await(waiting, "the zone is back", told(0, "zone c"))
+}

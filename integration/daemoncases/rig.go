@@ -57,6 +57,7 @@ var All = []Case{
 	{"traces", traces},
 	{"profiles_on_admin_socket_only", profiles},
 	{"status", status},
+	{"replaced_zone", replacedZone},
 	{"doctor", doctor},
 }
 
