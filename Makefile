@@ -29,6 +29,7 @@ help: ## print this
 	@echo "  WALBRIDGE_VERSIONS=all for test: every supported Kafka, JDK and javaagent, not only the oldest and the newest."
 
 demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every byte
+	$(if $(filter-out s3 gcs,$(ZONES)),$(error ZONES=$(ZONES): must be s3 or gcs))
 	@tools/need go java javac mvn
 	@tools/stage build $(MAKE) --no-print-directory build
 	@tools/stage agent $(MAKE) --no-print-directory agent
@@ -67,6 +68,7 @@ bench: ## measure against a baseline in the same run; ONLY=core, s3, gcs or brok
 
 e2e: ## run the end-to-end tests; ONLY=<scenario of integration/e2e> or a regular expression of test names
 	@tools/need go $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,java javac mvn)
+	@$(if $(filter $(SCENARIOS),$(ONLY)),,tools/matches '$(ONLY)' $(SCENARIOS))
 	@$(MAKE) --no-print-directory build $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,agent kafka) $(if $(filter package,$(ONLY)),agent tools)
 	@$(if $(filter stock-versions,$(ONLY)),integration/kafka/install $(KAFKAS))
 	@$(if $(filter $(SCENARIOS),$(ONLY)),go run ./integration/e2e -only '$(ONLY)', \

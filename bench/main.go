@@ -60,7 +60,7 @@ var groups = []struct {
 const resultsFile = "bench/results.json"
 
 func main() {
-	only := flag.String("only", "", "measure this group only: core")
+	only := flag.String("only", "", "measure this group only")
 	row := flag.String("row", "", "measure only the rows whose name contains this")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
@@ -111,7 +111,11 @@ func run(ctx context.Context, only string) error {
 		rows = append(rows, got...)
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("nothing measured: no group %q", only)
+		var names []string
+		for _, g := range groups {
+			names = append(names, g.name)
+		}
+		return fmt.Errorf("nothing measured: -only %q, -row %q; the groups are %s", only, rowFilter, strings.Join(names, ", "))
 	}
 	if err := merge(rows); err != nil {
 		return err
