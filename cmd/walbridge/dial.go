@@ -5,12 +5,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
@@ -38,15 +38,27 @@ func (c *client) dial() (*grpc.ClientConn, error) {
 	if err != nil {
 		return nil, coded{exitUsage, err}
 	}
-	target := c.target
-	if address, ok := strings.CutPrefix(target, "tcp://"); ok {
-		target = "dns:///" + address // What listen calls tcp, gRPC calls dns.
+	target, err := c.address()
+	if err != nil {
+		return nil, coded{exitUsage, err}
 	}
 	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(creds))
 	if err != nil {
 		return nil, coded{exitUsage, fmt.Errorf("--target %q: %w", c.target, err)}
 	}
 	return conn, nil
+}
+
+// address is the target as gRPC spells it.
+func (c *client) address() (string, error) {
+	if path, ok := strings.CutPrefix(c.target, "unix:"); ok && strings.Trim(path, "/") != "" {
+		return c.target, nil
+	}
+	address := strings.TrimPrefix(strings.TrimPrefix(c.target, "tcp://"), "dns:///")
+	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+		return "", fmt.Errorf("--target %q: must be unix:///path or tcp://host:port", c.target)
+	}
+	return "dns:///" + address, nil // What listen calls tcp, gRPC calls dns.
 }
 
 func (c *client) credentials() (credentials.TransportCredentials, error) {
@@ -77,15 +89,16 @@ func (c *client) credentials() (credentials.TransportCredentials, error) {
 	return credentials.NewTLS(t), nil
 }
 
-// hint is what may help where a call failed with err.
+// hint is what may help where a call failed with err. gRPC has no code for it, so that the text decides.
 func (c *client) hint(err error) string {
+	said := func(text string) bool { return strings.Contains(status.Convert(err).Message(), text) }
 	switch {
-	case status.Code(err) != codes.Unavailable || strings.HasPrefix(c.target, "unix:"):
-		return ""
-	case !c.tls():
-		return "; where it speaks TLS, give --cacert, --cert and --key"
-	case c.cert == "":
+	case said("certificate required"):
 		return "; it asks for a certificate: give --cert and --key"
+	case said("does not look like a TLS handshake"):
+		return "; it does not speak TLS: leave --cacert, --cert and --key out"
+	case !c.tls() && said("error reading server preface"):
+		return "; where it speaks TLS, give --cacert, --cert and --key"
 	}
 	return ""
 }

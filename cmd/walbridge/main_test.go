@@ -45,6 +45,9 @@ func TestUsage(t *testing.T) {
 		{"inspect unknown store", []string{"inspect", "ftp://x/y"}, exitUsage, "must be file"},
 		{"inspect no zone", []string{"inspect", "file:///nonexistent"}, exitFailed, "/nonexistent"},
 		{"inspect output", []string{"inspect", "--output", "xml", "file:///tmp"}, exitUsage, "text or json"},
+		{"status of a path", []string{"status", "--target", "/run/w.sock"}, exitUsage, "must be unix:///path or tcp://host:port"},
+		{"status without a port", []string{"status", "--target", "tcp://localhost"}, exitUsage, "tcp://host:port"},
+		{"status of a URL", []string{"status", "--target", "http://localhost:1/"}, exitUsage, "tcp://host:port"},
 		{"status, nobody there", []string{"status", "--target", "unix:///nonexistent.sock", "--timeout", "1s"}, exitFailed, "nonexistent.sock"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
