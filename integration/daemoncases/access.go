@@ -53,7 +53,7 @@ func peerCredentials(ctx context.Context, r *rig) error {
 	}
 	other := &rig{binary: r.path("walbridge"), dir: r.dir}
 	who := &syscall.Credential{Uid: nobody, Gid: nobody}
-	ask := []string{"status", "--target", r.target(), "--timeout", "2s"}
+	ask := []string{"status", "--target", r.target(), "--timeout", "10s"}
 
 	text := r.configuration(fmt.Sprintf("socket: {mode: \"0660\", group: %d, allow_users: [4711]}\n", nobody))
 	p, err := r.start(ctx, text)

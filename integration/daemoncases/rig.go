@@ -120,7 +120,7 @@ func (r *rig) logged(want ...string) error {
 
 // awaitLog waits for that.
 func (r *rig) awaitLog(ctx context.Context, p *process.Process, want ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return p.Await(ctx, fmt.Sprintf("the log has %q", want), func(context.Context) error { return r.logged(want...) })
 }
