@@ -132,10 +132,17 @@ func newSource(cfg Config, name string) *source {
 	return s
 }
 
-// next is a record: most are small, one in 256 is large; some have no key, no value or no headers.
+// next is a record for one of the partitions.
 func (s *source) next() *kgo.Record {
 	to := s.partitions[s.rand.IntN(len(s.partitions))]
-	r := &kgo.Record{Topic: to.Topic, Partition: to.ID}
+	r := s.record()
+	r.Topic, r.Partition = to.Topic, to.ID
+	return r
+}
+
+// record is for no partition yet. Most are small, one in 256 is large; some have no key, no value or no headers.
+func (s *source) record() *kgo.Record {
+	r := &kgo.Record{}
 	if s.rand.IntN(8) > 0 {
 		r.Key = s.cut(1 + s.rand.IntN(32))
 	}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +27,10 @@ type Verified struct {
 	Objects        int   `json:"objects"`
 	Entries        int   `json:"entries"`
 	Bytes          int64 `json:"bytes"`
+	// LogBytes counts each batch once, however often it is stored.
+	LogBytes int64 `json:"log_bytes"`
+	// TruncatedBatches are stored, and no longer in the log.
+	TruncatedBatches int64 `json:"truncated_batches"`
 	// Batches counts record batches by codec, by how they were produced, and by marker.
 	Batches map[string]int `json:"batches"`
 }
@@ -33,6 +39,23 @@ type Verified struct {
 // which may be of a broker that runs or has run. The first thing that is wrong is the error. It takes at most two
 // minutes; dir gets the verifier's log.
 func Verify(ctx context.Context, dir string, c *kafka.Cluster, b *kafka.Broker, d *daemon.Daemon, topics []string) (
+	*Verified, error,
+) {
+	return verify(ctx, dir, c, b, d, "--topics", strings.Join(topics, ","))
+}
+
+// VerifyPartitions is Verify of some partitions, by name (topic-partition), whose logs start at the offsets.
+func VerifyPartitions(ctx context.Context, dir string, c *kafka.Cluster, b *kafka.Broker, d *daemon.Daemon,
+	starts map[string]int64,
+) (*Verified, error) {
+	var partitions []string
+	for _, partition := range slices.Sorted(maps.Keys(starts)) {
+		partitions = append(partitions, fmt.Sprintf("%s:%d", partition, starts[partition]))
+	}
+	return verify(ctx, dir, c, b, d, "--partitions", strings.Join(partitions, ","))
+}
+
+func verify(ctx context.Context, dir string, c *kafka.Cluster, b *kafka.Broker, d *daemon.Daemon, what ...string) (
 	*Verified, error,
 ) {
 	classPath, err := verifierClassPath()
@@ -46,9 +69,9 @@ func Verify(ctx context.Context, dir string, c *kafka.Cluster, b *kafka.Broker, 
 	var out bytes.Buffer
 	child, err := process.Start(process.Spec{
 		Name: "verifier", Path: java, Log: filepath.Join(dir, "verify.log"), Stdout: &out,
-		Args: []string{"-Xmx512m", "-cp", classPath, "io.walbridge.verify.Main",
+		Args: append([]string{"-Xmx512m", "-cp", classPath, "io.walbridge.verify.Main",
 			"--target", d.Target(), "--cluster-id", c.ID, "--broker-id", strconv.Itoa(b.ID),
-			"--log-dirs", strings.Join(b.LogDirs, ","), "--topics", strings.Join(topics, ",")},
+			"--log-dirs", strings.Join(b.LogDirs, ",")}, what...),
 	})
 	if err != nil {
 		return nil, err

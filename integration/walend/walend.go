@@ -9,9 +9,9 @@ import (
 	framev1 "github.com/walbridge/walbridge/proto/walbridge/frame/v1"
 )
 
-// Of returns the first offset from start on that the entries, all of one partition, do not hold. An offset is held by
-// an entry of the leader epoch that owns the offset, in the lineage of the newest epoch among the entries; what a
-// deposed leader stored of it does not count. Duplicates and overlaps are legal.
+// Of returns the first offset from start on that the entries, all of one partition and topic id, do not hold. An offset
+// is held by an entry whose batches are of the leader epoch that owns the offset, in the lineage of the newest entry;
+// what was truncated since does not count. Duplicates and overlaps are legal.
 func Of(start int64, entries []*framev1.Entry) int64 {
 	lineage := newestLineage(entries)
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b *framev1.Entry) int {
@@ -37,7 +37,7 @@ func Of(start int64, entries []*framev1.Entry) int64 {
 // extend moves end over the entries of the epoch, sorted by base offset, for as long as they leave no gap.
 func extend(end int64, epoch int32, sorted []*framev1.Entry) int64 {
 	for _, e := range sorted {
-		if e.LeaderEpoch != epoch || e.LastOffset < end {
+		if batchEpoch(e) != epoch || e.LastOffset < end {
 			continue
 		}
 		if e.BaseOffset > end {
@@ -51,9 +51,25 @@ func extend(end int64, epoch int32, sorted []*framev1.Entry) int64 {
 func newestLineage(entries []*framev1.Entry) []*framev1.EpochStart {
 	var newest *framev1.Entry
 	for _, e := range entries {
-		if e.Restorable && (newest == nil || e.LeaderEpoch > newest.LeaderEpoch) {
+		if e.Restorable && (newest == nil || newer(e, newest)) {
 			newest = e
 		}
 	}
 	return newest.GetLineage()
+}
+
+func newer(a, b *framev1.Entry) bool {
+	return cmp.Or(cmp.Compare(a.LeaderEpoch, b.LeaderEpoch), cmp.Compare(a.LastOffset, b.LastOffset)) > 0
+}
+
+// batchEpoch is the epoch that the entry's batches were written in, which may be older than that of the leader that
+// stored them; -1 where it has none.
+func batchEpoch(e *framev1.Entry) int32 {
+	epoch := int32(-1)
+	for _, started := range e.Lineage {
+		if started.StartOffset <= e.BaseOffset {
+			epoch = started.Epoch
+		}
+	}
+	return epoch
 }

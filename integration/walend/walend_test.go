@@ -39,6 +39,10 @@ func TestOf(t *testing.T) {
 			entry(1, 6, 9, e0, starts(1, 5))}, 5},
 		{"an earlier epoch has a gap", 0, []*framev1.Entry{entry(0, 0, 2, e0),
 			entry(1, 5, 9, e0, starts(1, 5))}, 3},
+		{"a later leader stored an earlier epoch", 0, []*framev1.Entry{entry(3, 0, 4, e0, starts(3, 5)),
+			entry(3, 5, 9, e0, starts(3, 5))}, 10},
+		{"the newest lineage is that of the later entry", 0, []*framev1.Entry{entry(0, 0, 6, e0),
+			entry(3, 0, 4, e0, starts(3, 5)), entry(3, 5, 9, e0, starts(3, 5)), entry(3, 0, 6, e0)}, 10},
 		{"the log starts in a later epoch", 6, []*framev1.Entry{entry(1, 6, 9, e0, starts(1, 5))}, 10},
 	}
 	for _, tt := range tests {

@@ -33,7 +33,8 @@ final class BrokerLog implements Closeable {
     private final Uuid topicId;
     private final long start;
 
-    BrokerLog(Path dir) throws IOException {
+    /** @param startOffset the log start, which may lie within a segment; -1 where it is the first segment's */
+    BrokerLog(Path dir, long startOffset) throws IOException {
         this.dir = dir;
         topicId = readTopicId();
         readEpochs();
@@ -44,7 +45,11 @@ final class BrokerLog implements Closeable {
         if (files.isEmpty()) {
             throw new IOException(dir + " has no segment");
         }
-        start = Long.parseLong(files.get(0).getFileName().toString().substring(0, 20));
+        long first = Long.parseLong(files.get(0).getFileName().toString().substring(0, 20));
+        if (startOffset >= 0 && startOffset < first) {
+            throw new IOException(dir + " has no segment of the log start " + startOffset);
+        }
+        start = Math.max(first, startOffset);
         for (Path file : files) {
             FileRecords segment = FileRecords.open(file.toFile(), false);
             segments.add(segment);
@@ -64,23 +69,14 @@ final class BrokerLog implements Closeable {
         return Collections.unmodifiableNavigableMap(epochs);
     }
 
-    /** The first offset of the first segment. */
+    /** The log start offset. */
     long start() {
         return start;
     }
 
     /** The offset after the last batch. */
     long end() {
-        return batches.isEmpty() ? start : batches.lastEntry().getValue().lastOffset + 1;
-    }
-
-    /** The first offset that the leader epoch does not own any more: -1 where it owns none. */
-    long endOf(int epoch) {
-        if (!epochs.containsKey(epoch)) {
-            return -1;
-        }
-        var next = epochs.higherEntry(epoch);
-        return next == null ? end() : next.getValue();
+        return batches.isEmpty() ? start : Math.max(start, batches.lastEntry().getValue().lastOffset + 1);
     }
 
     /** The bytes of the batch with that base offset; null where there is none. */
@@ -117,7 +113,8 @@ final class BrokerLog implements Closeable {
 
     private void readEpochs() throws IOException {
         // Version and number of lines, then an epoch and its start offset on each line.
-        for (String line : Files.readAllLines(dir.resolve("leader-epoch-checkpoint")).stream().skip(2).toList()) {
+        Path checkpoint = dir.resolve("leader-epoch-checkpoint");
+        for (String line : Files.readAllLines(checkpoint).stream().skip(2).toList()) {
             String[] fields = line.split(" ");
             epochs.put(Integer.parseInt(fields[0]), Long.parseLong(fields[1]));
         }

@@ -15,6 +15,8 @@ final class Figures {
     private long objects;
     private long entries;
     private long bytes;
+    private long logBytes;
+    private long truncatedBatches;
     private final Map<String, Long> batches = new TreeMap<>();
 
     void partition() {
@@ -28,6 +30,16 @@ final class Figures {
     void entry(int length) {
         entries++;
         bytes += length;
+    }
+
+    /** Counts the bytes of a batch of the log, once, however often it is stored. */
+    void log(int length) {
+        logBytes += length;
+    }
+
+    /** Counts a batch that Kafka truncated from the log, or whose epoch lies below its start. */
+    void truncated() {
+        truncatedBatches++;
     }
 
     /** Counts a batch of data by its codec and by how it was produced. */
@@ -54,6 +66,8 @@ final class Figures {
         objects += other.objects;
         entries += other.entries;
         bytes += other.bytes;
+        logBytes += other.logBytes;
+        truncatedBatches += other.truncatedBatches;
         other.batches.forEach((kind, n) -> batches.merge(kind, n, Long::sum));
     }
 
@@ -69,6 +83,10 @@ final class Figures {
         return entries;
     }
 
+    long truncatedBatches() {
+        return truncatedBatches;
+    }
+
     Map<String, Long> batches() {
         return batches;
     }
@@ -79,7 +97,7 @@ final class Figures {
                 .map(e -> "\"" + e.getKey() + "\":" + e.getValue())
                 .collect(Collectors.joining(","));
         return String.format("{\"partitions\":%d,\"records\":%d,\"control_records\":%d,\"objects\":%d,"
-                + "\"entries\":%d,\"bytes\":%d,\"batches\":{%s}}",
-                partitions, records, controlRecords, objects, entries, bytes, kinds);
+                + "\"entries\":%d,\"bytes\":%d,\"log_bytes\":%d,\"truncated_batches\":%d,\"batches\":{%s}}",
+                partitions, records, controlRecords, objects, entries, bytes, logBytes, truncatedBatches, kinds);
     }
 }

@@ -50,7 +50,10 @@ public final class Main {
                     return stream.readAllBytes();
                 }
             };
-            return new Verifier(listing, reader).run(arguments.logDirs(), arguments.topics());
+            Verifier verifier = new Verifier(listing, reader);
+            return arguments.starts().isEmpty()
+                    ? verifier.topics(arguments.logDirs(), arguments.topics())
+                    : verifier.partitions(arguments.logDirs(), arguments.starts());
         }
     }
 

@@ -13,16 +13,19 @@ import java.nio.ByteBuffer;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
- * Checks all stored entries of one partition against the broker's log: every batch is the log's, byte for byte, and is
- * valid for Kafka down to each record; together the batches leave no offset of the log out. Batches of a deposed leader
- * beyond its epoch's end in the log are legal and not compared.
+ * Checks all stored entries of one partition against the broker's log. It puts the log together as a reader of the WAL
+ * would: entries of another topic id are of another topic, and batches that the newest lineage does not have are not
+ * the log's any more. What is left must be the log, byte for byte, from its start to its end, and valid for Kafka down
+ * to each record.
  */
 final class PartitionCheck {
     private final BrokerLog log;
     private final EntryReader reader;
     private final Figures figures = new Figures();
+    private Lineage lineage;
     /** The first offset that no entry so far holds. */
     private long covered;
 
@@ -32,50 +35,54 @@ final class PartitionCheck {
         covered = log.start();
     }
 
-    Figures run(List<RemoteWalLogSegmentMetadata> entries)
+    Figures run(List<RemoteWalLogSegmentMetadata> all)
             throws MismatchException, IOException, RemoteStorageException {
-        List<RemoteWalLogSegmentMetadata> sorted = entries.stream()
+        List<RemoteWalLogSegmentMetadata> entries = all.stream()
+                .filter(entry -> entry.topicIdPartition().topicId().equals(log.topicId()))
                 .sorted(Comparator.comparingLong(RemoteWalLogSegmentMetadata::startOffset)
                         .thenComparingInt(RemoteWalLogSegmentMetadata::leaderEpoch))
                 .toList();
-        for (RemoteWalLogSegmentMetadata entry : sorted) {
-            checkIndex(entry);
+        lineage = Lineage.newest(entries);
+        for (RemoteWalLogSegmentMetadata entry : entries) {
             check(entry, reader.read(entry));
         }
         if (covered != log.end()) {
             throw new MismatchException("%s: stored up to offset %d, but the log ends at %d", log, covered, log.end());
         }
+        checkLineage();
         figures.partition();
         return figures;
     }
 
-    /** What the index says is what the broker's files say. */
-    private void checkIndex(RemoteWalLogSegmentMetadata entry) throws MismatchException {
-        if (!entry.topicIdPartition().topicId().equals(log.topicId())) {
-            throw new MismatchException("%s: an entry has topic id %s, but the log has %s", log,
-                    entry.topicIdPartition().topicId(), log.topicId());
-        }
-        int epoch = entry.leaderEpoch();
-        Long stored = entry.segmentLeaderEpochs().get(epoch);
-        Long own = log.epochs().get(epoch);
-        // Kafka moves an epoch's start when the log start passes it.
-        if (own != null && own > log.start() && !own.equals(stored)) {
-            throw new MismatchException("%s: an entry says that leader epoch %d starts at %s, but the log says %d", log,
-                    epoch, stored, own);
+    /** Every epoch that the log has batches of begins where the WAL says. */
+    private void checkLineage() throws MismatchException {
+        for (Map.Entry<Integer, Long> epoch : log.epochs().entrySet()) {
+            long start = epoch.getValue();
+            Long stored = lineage.start(epoch.getKey());
+            // Kafka moves an epoch's start when the log start passes it, and has epochs of which nothing was written.
+            boolean written = log.epochs().higherEntry(epoch.getKey()) == null ? start < log.end()
+                    : start < log.epochs().higherEntry(epoch.getKey()).getValue();
+            if (written && start > log.start() && (stored == null || stored != start)) {
+                throw new MismatchException("%s: the WAL says that leader epoch %d starts at %s, but the log says %d",
+                        log, epoch.getKey(), stored, start);
+            }
         }
     }
 
     private void check(RemoteWalLogSegmentMetadata entry, byte[] stored) throws MismatchException, IOException {
         MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(stored));
+        int epoch = Lineage.batchEpoch(entry);
         long next = entry.startOffset();
         for (MutableRecordBatch batch : records.batches()) {
-            if (batch.baseOffset() != next || batch.partitionLeaderEpoch() != entry.leaderEpoch()) {
+            if (batch.baseOffset() != next || batch.partitionLeaderEpoch() != epoch) {
                 throw new MismatchException("%s: entry %d-%d of leader epoch %d has a batch of offset %d, epoch %d",
-                        log, entry.startOffset(), entry.endOffset(), entry.leaderEpoch(), batch.baseOffset(),
+                        log, entry.startOffset(), entry.endOffset(), epoch, batch.baseOffset(),
                         batch.partitionLeaderEpoch());
             }
             next = batch.nextOffset();
-            if (next <= log.endOf(entry.leaderEpoch())) {
+            if (!lineage.holds(epoch, batch.baseOffset(), batch.lastOffset())) {
+                figures.truncated();
+            } else if (batch.lastOffset() >= log.start()) {
                 compare(batch);
                 cover(batch);
             }
@@ -106,9 +113,10 @@ final class PartitionCheck {
         if (batch.baseOffset() > covered) {
             throw new MismatchException("%s: offsets %d-%d are not stored", log, covered, batch.baseOffset() - 1);
         }
-        if (batch.baseOffset() < covered) {
+        if (batch.lastOffset() < covered) {
             return;
         }
+        figures.log(batch.sizeInBytes());
         batch.ensureValid();
         long n = 0;
         String control = null;

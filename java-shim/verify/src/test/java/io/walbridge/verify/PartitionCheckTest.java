@@ -35,6 +35,7 @@ class PartitionCheckTest {
     @TempDir
     Path dir;
 
+    private long logStart = -1;
     private final List<RemoteWalLogSegmentMetadata> entries = new ArrayList<>();
     private final Map<RemoteWalLogSegmentMetadata, byte[]> stored = new IdentityHashMap<>();
 
@@ -73,7 +74,9 @@ class PartitionCheckTest {
     void acceptsTheTailOfADeposedLeader() throws Exception {
         store(0, 0, 7, batch(0, 0, 3), batch(3, 0, 2), batch(5, 0, 3));
         store(1, 5, 5, commit(5, 1));
-        assertEquals(5, check().records());
+        Figures figures = check();
+        assertEquals(5, figures.records());
+        assertEquals(1, figures.truncatedBatches());
     }
 
     @Test
@@ -107,7 +110,7 @@ class PartitionCheckTest {
     @Test
     void findsATailThatOnlyADeposedLeaderStored() {
         store(0, 0, 7, batch(0, 0, 3), batch(3, 0, 2), batch(5, 0, 3));
-        assertMismatch("stored up to offset 5");
+        assertMismatch("of the batch of offset 5 is not the log's");
     }
 
     @Test
@@ -121,7 +124,59 @@ class PartitionCheckTest {
     void findsTheWrongTopicId() {
         store(0, 0, 2, batch(0, 0, 3));
         entries.set(0, metadata(Uuid.randomUuid(), 0, 0, 2));
-        assertMismatch("topic id");
+        assertMismatch("stored up to offset 0, but the log ends at 6");
+    }
+
+    /** DeleteRecords moved the log start into the second batch; its segment is still there, and so is the first. */
+    @Test
+    void beginsWithinABatch() throws Exception {
+        logStart = 4;
+        store(0, 3, 4, batch(3, 0, 2));
+        store(1, 5, 5, commit(5, 1));
+        assertEquals(2, check().records());
+        entries.remove(0);
+        assertMismatch("offsets 4-4 are not stored");
+    }
+
+    @Test
+    void ignoresWhatLiesBelowTheLogStart() throws Exception {
+        logStart = 3;
+        store(0, 0, 2, batch(0, 0, 1), batch(1, 0, 2)); // not the log's batches
+        store(0, 3, 4, batch(3, 0, 2));
+        store(1, 5, 5, commit(5, 1));
+        assertEquals(2, check().records());
+    }
+
+    /** The entry was copied by the leader of epoch 1; its batches are of epoch 0. */
+    @Test
+    void acceptsWhatALaterLeaderStored() throws Exception {
+        store(1, 0, 4, batch(0, 0, 3), batch(3, 0, 2));
+        store(1, 5, 5, commit(5, 1));
+        assertEquals(5, check().records());
+    }
+
+    @Test
+    void ignoresAnotherTopicOfTheSameName() throws Exception {
+        store(0, 0, 4, batch(0, 0, 3), batch(3, 0, 2));
+        store(1, 5, 5, commit(5, 1));
+        entries.add(0, metadata(Uuid.randomUuid(), 9, 0, 2));
+        assertEquals(5, check().records());
+    }
+
+    @Test
+    void findsWhatAReaderWouldTakeForTheLog() {
+        store(0, 0, 4, batch(0, 0, 3), batch(3, 0, 2));
+        store(1, 5, 5, commit(5, 1));
+        store(1, 6, 7, batch(6, 1, 2));
+        assertMismatch("the batch of offset 6 is not in the log");
+    }
+
+    @Test
+    void findsAnEpochThatStartsElsewhere() throws IOException {
+        Files.writeString(dir.resolve("leader-epoch-checkpoint"), "0\n2\n0 0\n1 4\n");
+        store(0, 0, 4, batch(0, 0, 3), batch(3, 0, 2));
+        store(1, 5, 5, commit(5, 1));
+        assertMismatch("the WAL says that leader epoch 1 starts at 5, but the log says 4");
     }
 
     private void assertMismatch(String part) {
@@ -130,7 +185,7 @@ class PartitionCheckTest {
     }
 
     private Figures check() throws Exception {
-        try (BrokerLog log = new BrokerLog(dir)) {
+        try (BrokerLog log = new BrokerLog(dir, logStart)) {
             return new PartitionCheck(log, stored::get).run(entries);
         }
     }
