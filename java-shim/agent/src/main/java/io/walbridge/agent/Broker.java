@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import org.apache.kafka.common.Uuid;
+
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /** What the upload needs of the broker that it runs in. Thread-safe; nothing here waits for another thread. */
 interface Broker {
@@ -18,6 +22,9 @@ interface Broker {
 
     /** The partitions that this broker leads now and whose log is online. */
     List<LedPartition> led();
+
+    /** The log directories, by their ids. */
+    Map<Uuid, Path> logDirectories();
 
     /** Record batches as this Kafka's own Records: its class moved between 4.2 and 4.3, so it has no name here. */
     Object records(ByteBuffer batches);

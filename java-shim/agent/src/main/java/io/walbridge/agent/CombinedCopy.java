@@ -9,10 +9,13 @@ import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMet
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata.RemoteLogSegmentMetadataEntry;
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadataUpdate;
 import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
+import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadataUpdate;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
 /** Copies sections of many partitions as one combined log segment. Thread-safe where the storage manager is. */
 final class CombinedCopy {
@@ -29,7 +32,7 @@ final class CombinedCopy {
      *
      * @return the sections copied; the others are of no use to anybody
      */
-    List<WalSection> copy(List<WalSection> sections) throws RemoteStorageException {
+    List<StoredSection> copy(List<WalSection> sections) throws RemoteStorageException {
         Uuid combinedSegmentId = Uuid.randomUuid();
         long now = System.currentTimeMillis();
         List<WalSection> copied = new ArrayList<>(sections.size());
@@ -45,12 +48,19 @@ final class CombinedCopy {
                 records.add(broker.records(section.batches().bytes()));
             }
         }
-        if (!copied.isEmpty()) {
-            RemoteWalCombinedLogSegmentMetadata combined =
-                    new RemoteWalCombinedLogSegmentMetadata(combinedSegmentId, entries, broker.id(), now);
-            check(combined, copied, storage.copyLogSegmentData(combined, asRecords(records), segments));
+        if (copied.isEmpty()) {
+            return List.of();
         }
-        return copied;
+        RemoteWalCombinedLogSegmentMetadata combined =
+                new RemoteWalCombinedLogSegmentMetadata(combinedSegmentId, entries, broker.id(), now);
+        RemoteWalCombinedLogSegmentMetadataUpdate update =
+                storage.copyLogSegmentData(combined, asRecords(records), segments);
+        check(combined, copied, update);
+        List<StoredSection> stored = new ArrayList<>(copied.size());
+        for (int i = 0; i < copied.size(); i++) {
+            stored.add(new StoredSection(copied.get(i), segments.get(i).createWithUpdate(placed(update, i))));
+        }
+        return stored;
     }
 
     private RemoteWalLogSegmentMetadata describe(WalSection section, long now) {
@@ -58,8 +68,23 @@ final class CombinedCopy {
         RecordBatches.Run batches = section.batches();
         return new RemoteWalLogSegmentMetadata(new RemoteLogSegmentId(led.id(), Uuid.randomUuid()),
                 batches.baseOffset(), batches.lastOffset(), batches.maxTimestamp(), broker.id(), broker.epoch(), now,
-                led.leaderEpoch(), section.partition().lineage(), led.logStartOffset(), led.logDirId(),
+                led.leaderEpoch(), lineage(section), led.logStartOffset(), led.logDirId(),
                 led.segmentBytes());
+    }
+
+    /**
+     * Where the log start lies within a batch, Kafka has moved the start of the first epoch there. The batch is of that
+     * epoch as a whole.
+     */
+    private static NavigableMap<Integer, Long> lineage(WalSection section) {
+        NavigableMap<Integer, Long> lineage = section.partition().lineage();
+        RecordBatches.Run batches = section.batches();
+        if (lineage.firstKey() != batches.leaderEpoch() || lineage.firstEntry().getValue() <= batches.baseOffset()) {
+            return lineage;
+        }
+        NavigableMap<Integer, Long> whole = new TreeMap<>(lineage);
+        whole.put(batches.leaderEpoch(), batches.baseOffset());
+        return whole;
     }
 
     /** Believes a storage manager only where it says that it has stored exactly what it was given. */
@@ -78,6 +103,14 @@ final class CombinedCopy {
         if (!same) {
             throw new RemoteStorageException("The answer does not fit what was copied: " + update);
         }
+    }
+
+    /** Where the section of that number is. */
+    private static RemoteWalLogSegmentMetadataUpdate placed(RemoteWalCombinedLogSegmentMetadataUpdate update, int i) {
+        RemoteLogSegmentMetadataEntry place = update.remoteLogSegmentMetadataEntries().get(i);
+        return new RemoteWalLogSegmentMetadataUpdate(place.remoteLogSegmentId(), update.eventTimestampMs(),
+                update.customMetadata(), update.state(), update.brokerId(), update.combinedSegmentId(),
+                update.topicIdPartition(), place.startFilePosition(), place.endFilePosition());
     }
 
     /** The list's elements are Records of the running Kafka, whatever package that class is in. */

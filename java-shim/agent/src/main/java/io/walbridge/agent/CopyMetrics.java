@@ -4,18 +4,20 @@ package io.walbridge.agent;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts copies to the WAL, since the start. Thread-safe. */
+/** Counts what went to the WAL, and what never will, since the start. Thread-safe. */
 final class CopyMetrics {
     private final LongAdder copies = new LongAdder();
     private final LongAdder failures = new LongAdder();
     private final LongAdder sections = new LongAdder();
     private final LongAdder records = new LongAdder();
     private final LongAdder bytes = new LongAdder();
+    private final LongAdder skipped = new LongAdder();
     private volatile boolean failing;
 
-    void copied(List<WalSection> stored) {
+    void copied(List<StoredSection> stored) {
         copies.increment();
-        for (WalSection section : stored) {
+        for (StoredSection one : stored) {
+            WalSection section = one.section();
             sections.increment();
             records.add(section.batches().records());
             bytes.add(section.sizeInBytes());
@@ -26,6 +28,11 @@ final class CopyMetrics {
     void failed() {
         failures.increment();
         failing = true;
+    }
+
+    /** Records are gone from the log before they were in the WAL. */
+    void skipped(long records) {
+        skipped.add(records);
     }
 
     /** Whether the last copy that ended has failed. */
@@ -51,5 +58,9 @@ final class CopyMetrics {
 
     long bytes() {
         return bytes.sum();
+    }
+
+    long skippedRecords() {
+        return skipped.sum();
     }
 }

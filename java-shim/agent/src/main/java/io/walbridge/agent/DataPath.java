@@ -48,7 +48,7 @@ final class DataPath {
                 return Optional.empty();
             }
             Broker broker = new KafkaBroker(hooks, replicaManager, MetaProperties.clusterId(properties),
-                    MetaProperties.brokerId(properties));
+                    MetaProperties.brokerId(properties), MetaProperties.logDirectories(properties));
             return Optional.of(start(config, broker));
         } catch (HookMismatchException e) {
             LOG.error("Walbridge is off: Kafka {} lacks the hook {} ({})", KafkaVersion.get(), e.getMessage(),

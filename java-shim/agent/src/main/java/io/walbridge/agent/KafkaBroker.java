@@ -6,8 +6,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The broker behind a kafka.server.ReplicaManager. */
 final class KafkaBroker implements Broker {
@@ -15,12 +17,14 @@ final class KafkaBroker implements Broker {
     private final Object replicaManager;
     private final String clusterId;
     private final int id;
+    private final Map<Uuid, Path> logDirectories;
 
-    KafkaBroker(Hooks hooks, Object replicaManager, String clusterId, int id) {
+    KafkaBroker(Hooks hooks, Object replicaManager, String clusterId, int id, Map<Uuid, Path> logDirectories) {
         this.hooks = hooks;
         this.replicaManager = replicaManager;
         this.clusterId = clusterId;
         this.id = id;
+        this.logDirectories = Map.copyOf(logDirectories);
     }
 
     @Override
@@ -79,6 +83,11 @@ final class KafkaBroker implements Broker {
         LedPartition led = new KafkaLedPartition(hooks, partition, (Object) hooks.get.invokeExact(log),
                 new TopicIdPartition(id, name), leaderEpoch);
         return led.stillLed() ? led : null;
+    }
+
+    @Override
+    public Map<Uuid, Path> logDirectories() {
+        return logDirectories;
     }
 
     @Override

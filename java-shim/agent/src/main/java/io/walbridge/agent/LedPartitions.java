@@ -6,7 +6,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -17,31 +16,27 @@ import java.util.Optional;
  * Serves one thread, but for {@link #current()}.
  */
 final class LedPartitions {
-    /** How many partitions that are led no more are remembered, in case they come back. */
-    private static final int MAX_REMEMBERED = 100_000;
-
     private static final Logger LOG = LoggerFactory.getLogger(LedPartitions.class);
 
     private final Broker broker;
     private final TopicSelection selection;
     private final Growth growth;
     private final Map<String, String> refused = new HashMap<>();
-    private final Map<TopicIdPartition, StoredEnd> remembered = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<TopicIdPartition, StoredEnd> eldest) {
-            return size() > MAX_REMEMBERED;
-        }
-    };
+    private final StoredEnds remembered;
+    private final Resumption resumption;
     private long seen = -1;
+    private long settled;
     private Map<TopicIdPartition, WalPartition> uploads = Map.of();
     private volatile List<WalPartition> current = List.of();
 
-    LedPartitions(Broker broker, TopicSelection selection, Growth growth) {
+    /** @param remembered gets how far a partition is stored that is led no more, in case it comes back */
+    LedPartitions(Broker broker, TopicSelection selection, Growth growth, StoredEnds remembered,
+                  Resumption resumption) {
         this.broker = broker;
         this.selection = selection;
         this.growth = growth;
+        this.remembered = remembered;
+        this.resumption = resumption;
     }
 
     /** The uploads as of the last refresh, in no particular order. */
@@ -51,7 +46,7 @@ final class LedPartitions {
 
     /** Asks the broker what it leads now, if that may have changed since the last time. */
     void refreshIfChanged() {
-        if (broker.leadershipVersion() != seen) {
+        if (broker.leadershipVersion() != seen || resumption.settled() != settled) {
             refresh();
         }
     }
@@ -62,6 +57,7 @@ final class LedPartitions {
             return; // It believes its old metadata until it has registered anew, and cannot say yet who it is.
         }
         long version = broker.leadershipVersion();
+        settled = resumption.settled();
         Map<TopicIdPartition, WalPartition> before = uploads;
         Map<TopicIdPartition, WalPartition> now = new HashMap<>();
         for (LedPartition led : broker.led()) {
@@ -77,8 +73,9 @@ final class LedPartitions {
             if (now.get(id) != upload) {
                 upload.end();
             }
-            if (!now.containsKey(id)) {
-                remembered.put(id, upload.storedEnd());
+            StoredEnd stored = upload.storedEnd();
+            if (!now.containsKey(id) && stored != null) {
+                remembered.put(stored);
             }
         });
         uploads = now;
@@ -88,8 +85,14 @@ final class LedPartitions {
         seen = version;
     }
 
-    /** Goes on where an earlier upload of the partition got to, as far as the log still holds that. */
+    /**
+     * Goes on where an earlier upload of the partition got to, as far as the log still holds that. Null where it is to
+     * be tried again.
+     */
     private WalPartition begin(LedPartition led, WalPartition before) {
+        if (before == null && resumption.unsettled(led)) {
+            return null;
+        }
         NavigableMap<Integer, Long> lineage = led.lineage().headMap(led.leaderEpoch(), true);
         StoredEnd stored = before != null ? before.storedEnd() : remembered.get(led.id());
         long start = led.logStartOffset();
@@ -99,9 +102,8 @@ final class LedPartitions {
         if (!led.stillLed()) {
             return null;
         }
-        WalPartition upload = new WalPartition(led, lineage, growth, start);
+        WalPartition upload = new WalPartition(led, lineage, growth, start, stored);
         upload.begin();
-        remembered.remove(led.id());
         return upload;
     }
 

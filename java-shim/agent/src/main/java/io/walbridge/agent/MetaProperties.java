@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -13,6 +18,8 @@ import java.util.stream.Stream;
 
 /** Who this broker is, from its properties and from the meta.properties of its log directories. */
 final class MetaProperties {
+    private static final Logger LOG = LoggerFactory.getLogger(MetaProperties.class);
+
     private MetaProperties() {}
 
     static int brokerId(Map<String, ?> broker) {
@@ -22,27 +29,52 @@ final class MetaProperties {
 
     /** The cluster's id, from the first log directory that can be read: others may be broken. */
     static String clusterId(Map<String, ?> broker) throws IOException {
-        List<Path> directories = logDirectories(broker);
+        List<Path> directories = Stream.concat(logDirs(broker), metadataLogDir(broker)).toList();
         IOException failure = null;
         for (Path directory : directories) {
-            Properties properties = new Properties();
-            try (var reader = Files.newBufferedReader(directory.resolve("meta.properties"))) {
-                properties.load(reader);
+            try {
+                String id = read(directory).getProperty("cluster.id");
+                if (id != null) {
+                    return id;
+                }
             } catch (IOException e) {
                 failure = e;
-            }
-            if (properties.containsKey("cluster.id")) {
-                return properties.getProperty("cluster.id");
             }
         }
         throw new IOException("No meta.properties in " + directories + " has a cluster.id", failure);
     }
 
-    private static List<Path> logDirectories(Map<String, ?> broker) {
+    /** The log directories by their ids, without those that cannot be read. */
+    static Map<Uuid, Path> logDirectories(Map<String, ?> broker) {
+        Map<Uuid, Path> directories = new LinkedHashMap<>();
+        logDirs(broker).forEach(directory -> {
+            try {
+                String id = read(directory).getProperty("directory.id");
+                if (id != null) {
+                    directories.put(Uuid.fromString(id), directory);
+                }
+            } catch (IOException e) {
+                LOG.warn("Nothing of the WAL is kept in {}: {}", directory, e.toString());
+            }
+        });
+        return directories;
+    }
+
+    private static Properties read(Path directory) throws IOException {
+        Properties properties = new Properties();
+        try (var reader = Files.newBufferedReader(directory.resolve("meta.properties"))) {
+            properties.load(reader);
+        }
+        return properties;
+    }
+
+    private static Stream<Path> logDirs(Map<String, ?> broker) {
         Object logDirs = Objects.requireNonNullElse(broker.get("log.dirs"),
                 Objects.requireNonNullElse(broker.get("log.dir"), "/tmp/kafka-logs"));
-        Stream<Object> metadata = Stream.ofNullable(broker.get("metadata.log.dir"));
-        return Stream.concat(Arrays.stream(logDirs.toString().split(",")), metadata)
-                .map(directory -> Path.of(directory.toString().trim())).toList();
+        return Arrays.stream(logDirs.toString().split(",")).map(String::trim).map(Path::of);
+    }
+
+    private static Stream<Path> metadataLogDir(Map<String, ?> broker) {
+        return Stream.ofNullable(broker.get("metadata.log.dir")).map(Object::toString).map(String::trim).map(Path::of);
     }
 }

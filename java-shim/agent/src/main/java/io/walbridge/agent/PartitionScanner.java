@@ -36,6 +36,7 @@ final class PartitionScanner implements Runnable {
     private final BlockingQueue<WalSection> queue;
     private final Backlog backlog;
     private final Executor readers;
+    private final CopyMetrics metrics;
     private final LogThrottle throttle;
     private final CountDownLatch stopped = new CountDownLatch(1);
     /** The partitions with something to read, those first that have waited longest. */
@@ -44,12 +45,13 @@ final class PartitionScanner implements Runnable {
     private long lastRead = nextRefresh;
 
     PartitionScanner(LedPartitions partitions, Growth growth, BlockingQueue<WalSection> queue, Backlog backlog,
-                     Executor readers, LogThrottle throttle) {
+                     Executor readers, CopyMetrics metrics, LogThrottle throttle) {
         this.partitions = partitions;
         this.growth = growth;
         this.queue = queue;
         this.backlog = backlog;
         this.readers = readers;
+        this.metrics = metrics;
         this.throttle = throttle;
     }
 
@@ -109,7 +111,7 @@ final class PartitionScanner implements Runnable {
 
     private void submit(WalPartition partition) {
         try {
-            readers.execute(new RLMWalTask(partition, queue, backlog, throttle));
+            readers.execute(new RLMWalTask(partition, queue, backlog, metrics, throttle));
         } catch (RuntimeException | Error e) {
             partition.readerReturned(); // No thread could be made: another pass tries again.
             throw e;

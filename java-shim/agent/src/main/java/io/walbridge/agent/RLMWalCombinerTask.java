@@ -101,8 +101,8 @@ final class RLMWalCombinerTask implements Runnable {
 
     private boolean copied(List<WalSection> sections) throws InterruptedException {
         try {
-            List<WalSection> stored = copy.copy(sections);
-            stored.forEach(section -> section.partition().stored(section));
+            List<StoredSection> stored = copy.copy(sections);
+            stored.forEach(one -> one.section().partition().stored(one.section(), one.metadata()));
             metrics.copied(stored);
             failuresInARow = 0;
             return true;

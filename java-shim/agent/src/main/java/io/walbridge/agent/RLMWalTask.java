@@ -26,12 +26,15 @@ final class RLMWalTask implements Runnable {
     private final WalPartition partition;
     private final BlockingQueue<WalSection> queue;
     private final Backlog backlog;
+    private final CopyMetrics metrics;
     private final LogThrottle throttle;
 
-    RLMWalTask(WalPartition partition, BlockingQueue<WalSection> queue, Backlog backlog, LogThrottle throttle) {
+    RLMWalTask(WalPartition partition, BlockingQueue<WalSection> queue, Backlog backlog, CopyMetrics metrics,
+               LogThrottle throttle) {
         this.partition = partition;
         this.queue = queue;
         this.backlog = backlog;
+        this.metrics = metrics;
         this.throttle = throttle;
     }
 
@@ -55,6 +58,7 @@ final class RLMWalTask implements Runnable {
     private void readAndQueue() throws IOException {
         LedPartition led = partition.led();
         long lost = partition.logStart(led.logStartOffset());
+        metrics.skipped(lost);
         if (lost > 0 && throttle.allows(partition.led().id())) {
             LOG.warn("{} records of {} were deleted from the log, up to offset {}, before they were in the WAL", lost,
                     partition, led.logStartOffset());

@@ -11,11 +11,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -28,6 +31,7 @@ import java.util.stream.Stream;
  */
 final class RemoteWalManager implements RemoteWalManagerMXBean {
     private static final Duration LOG_PERIOD = Duration.ofSeconds(30);
+    private static final int RESUME_THREADS = 4;
     private static final Duration POLL = Duration.ofMillis(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteWalManager.class);
@@ -37,8 +41,13 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
     private final Backlog backlog;
     private final CopyMetrics metrics = new CopyMetrics();
     private final PartitionScanner scanner;
+    private final StoredEnds remembered = new StoredEnds();
+    private final Resumption resumption;
+    private final Checkpointer checkpointer;
     private final ExecutorService readers;
+    private final ExecutorService resumers;
     private final Thread scannerThread;
+    private final Thread checkpointThread;
     private final List<Thread> combiners = new ArrayList<>();
 
     /** Starts nothing yet. The storage manager is configured already, and closed by {@link #close}. */
@@ -48,11 +57,15 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
                 new ArrayBlockingQueue<>(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
         LogThrottle throttle = new LogThrottle(LOG_PERIOD);
         Growth growth = new Growth();
-        partitions = new LedPartitions(broker, new TopicSelection(config.topics()), growth);
+        resumers = onDemand(RESUME_THREADS, threadFactory("walbridge-resume-"));
+        resumption = new Resumption(storage, remembered, resumers, throttle);
+        partitions = new LedPartitions(broker, new TopicSelection(config.topics()), growth, remembered, resumption);
+        checkpointer = new Checkpointer(broker.logDirectories(), this::storedEnds, throttle);
+        checkpointThread = threadFactory("walbridge-checkpoint-").newThread(checkpointer);
         backlog = new Backlog(config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES));
         readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
                 threadFactory("walbridge-wal-task-"));
-        scanner = new PartitionScanner(partitions, growth, queue, backlog, readers, throttle);
+        scanner = new PartitionScanner(partitions, growth, queue, backlog, readers, metrics, throttle);
         scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
         CombinedCopy copy = new CombinedCopy(broker, storage);
         ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");
@@ -63,8 +76,10 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
     }
 
     void start() {
+        checkpointer.load(resumption);
         combiners.forEach(Thread::start);
         scannerThread.start();
+        checkpointThread.start();
     }
 
     /**
@@ -81,15 +96,24 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
         scanner.stop();
         join(scannerThread, deadline);
         readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
+        resumers.shutdown();
         combiners.forEach(Thread::interrupt);
         for (Thread combiner : combiners) {
             join(combiner, deadline);
         }
+        checkpointer.stop();
+        join(checkpointThread, deadline);
         try {
             storage.close();
         } catch (IOException | RuntimeException e) {
             LOG.warn("Cannot close {}", storage.getClass().getName(), e);
         }
+    }
+
+    /** The latest of each partition last. */
+    private Stream<StoredEnd> storedEnds() {
+        Stream<StoredEnd> uploads = partitions.current().stream().map(WalPartition::storedEnd).filter(Objects::nonNull);
+        return Stream.of(resumption.claims().stream(), remembered.all().stream(), uploads).flatMap(ends -> ends);
     }
 
     private static void join(Thread thread, long deadlineNanos) throws InterruptedException {
@@ -133,6 +157,11 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
     }
 
     @Override
+    public long getSkippedRecords() {
+        return metrics.skippedRecords();
+    }
+
+    @Override
     public long getBacklogBytes() {
         return backlog.held();
     }
@@ -163,6 +192,14 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
     /** What has been found deposed does not count, even before the scanner notices. */
     private Stream<WalPartition> led() {
         return partitions.current().stream().filter(partition -> partition.led().stillLed());
+    }
+
+    /** Threads that end when there is nothing to do. */
+    private static ExecutorService onDemand(int most, ThreadFactory factory) {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(most, most, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
     }
 
     /** Daemon threads, with the class loader that the storage manager's own classes expect. */

@@ -20,6 +20,12 @@ public interface RemoteWalManagerMXBean {
     /** Bytes of record batches that were stored. */
     long getBytes();
 
+    /**
+     * Offsets that retention or DeleteRecords took from a log before they were read for the WAL. They are below the log
+     * start, so nobody misses them.
+     */
+    long getSkippedRecords();
+
     /** Bytes that are read from the logs and not yet stored. */
     long getBacklogBytes();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
+
 import java.time.Duration;
 import java.util.NavigableMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,22 +18,26 @@ final class WalPartition {
     private final Growth growth;
     private final Runnable onAppend = this::grew;
     private final WalEnd walEnd;
+    private final StoredEnd begun;
     /** The reader, until it returns, and the sections that no combiner has taken yet. */
     private final AtomicInteger pending = new AtomicInteger();
     private volatile long next;
     private volatile long restUntilNanos = System.nanoTime();
     private volatile boolean grown;
     private volatile boolean ended;
+    private volatile RemoteWalLogSegmentMetadata lastStored;
 
     /**
      * @param lineage the log's leader epochs up to the current one; they stay as they are while the epoch lasts
      * @param start where the upload begins: everything below is stored
+     * @param begun what start was found from; null where that is the log start
      */
-    WalPartition(LedPartition led, NavigableMap<Integer, Long> lineage, Growth growth, long start) {
+    WalPartition(LedPartition led, NavigableMap<Integer, Long> lineage, Growth growth, long start, StoredEnd begun) {
         this.led = led;
         this.lineage = lineage;
         this.growth = growth;
         this.walEnd = new WalEnd(start);
+        this.begun = begun;
         this.next = start;
     }
 
@@ -47,8 +53,10 @@ final class WalPartition {
         return walEnd.get();
     }
 
+    /** How far the partition is stored, to go on from there in another epoch; null where nothing is. */
     StoredEnd storedEnd() {
-        return new StoredEnd(lineage, walEnd.get());
+        RemoteWalLogSegmentMetadata section = lastStored;
+        return section == null ? begun : new StoredEnd(section, walEnd.get());
     }
 
     /** The next offset to read. */
@@ -122,9 +130,12 @@ final class WalPartition {
     }
 
     /** A quorum holds the section. It counts only while the leader epoch lasts: then the log still holds it, too. */
-    void stored(WalSection section) {
+    void stored(WalSection section, RemoteWalLogSegmentMetadata metadata) {
         if (led.stillLed()) {
             walEnd.stored(section.from(), section.to());
+            if (section.to() <= walEnd.get()) {
+                lastStored = metadata;
+            }
         }
     }
 

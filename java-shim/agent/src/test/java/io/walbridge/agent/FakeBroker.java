@@ -7,8 +7,10 @@ import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
@@ -19,6 +21,7 @@ final class FakeBroker implements Broker {
     private final List<FakePartition> partitions = new ArrayList<>();
     private final AtomicLong leadershipVersion = new AtomicLong();
     volatile long epoch = 5;
+    volatile Map<Uuid, Path> logDirectories = Map.of();
 
     FakePartition create(String topic, int partition) {
         FakePartition created = new FakePartition(new TopicIdPartition(Uuid.randomUuid(), partition, topic),
@@ -50,6 +53,11 @@ final class FakeBroker implements Broker {
     @Override
     public List<LedPartition> led() {
         return partitions.stream().map(FakePartition::led).filter(LedPartition::stillLed).toList();
+    }
+
+    @Override
+    public Map<Uuid, Path> logDirectories() {
+        return logDirectories;
     }
 
     @Override
@@ -115,6 +123,12 @@ final class FakeBroker implements Broker {
         /** As DeleteRecords does: perhaps into the middle of a batch. */
         synchronized void deleteRecords(long before) {
             logStart = Math.max(logStart, Math.min(before, end()));
+            Map.Entry<Integer, Long> first = lineage.entrySet().stream().filter(epoch -> epoch.getValue() <= logStart)
+                    .reduce((earlier, later) -> later).orElse(null);
+            if (first != null) {
+                lineage.headMap(first.getKey(), false).clear();
+                lineage.put(first.getKey(), logStart);
+            }
             log.removeIf(batch -> batch.lastOffset() < logStart && batch != last());
         }
 

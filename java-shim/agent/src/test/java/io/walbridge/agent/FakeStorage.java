@@ -4,6 +4,7 @@ package io.walbridge.agent;
 import org.apache.kafka.common.record.Records;
 import org.apache.kafka.server.log.remote.storage.RemoteLogSegmentMetadata.CustomMetadata;
 import org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState;
+import org.apache.kafka.server.log.remote.storage.RemoteResourceNotFoundException;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata;
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata.RemoteLogSegmentMetadataEntry;
@@ -11,6 +12,7 @@ import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMet
 import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -29,6 +31,7 @@ final class FakeStorage implements RemoteWalStorageManager {
 
     final ConcurrentLinkedQueue<Stored> stored = new ConcurrentLinkedQueue<>();
     final AtomicInteger largestCopy = new AtomicInteger();
+    final AtomicInteger fetches = new AtomicInteger();
     /** Copies that fail, of 100. */
     volatile int failures;
     volatile int maxDelayMs;
@@ -101,8 +104,15 @@ final class FakeStorage implements RemoteWalStorageManager {
     }
 
     @Override
-    public InputStream fetchLogSegment(RemoteWalLogSegmentMetadata segment, int from, int to) {
-        throw new AssertionError("the agent does not read");
+    public InputStream fetchLogSegment(RemoteWalLogSegmentMetadata segment, int from, int to)
+            throws RemoteStorageException {
+        if (down) {
+            throw new RemoteStorageException("down");
+        }
+        fetches.incrementAndGet();
+        return stored.stream().filter(section -> section.metadata().remoteLogSegmentId().equals(
+                segment.remoteLogSegmentId())).findAny().map(section -> new ByteArrayInputStream(section.bytes()))
+                .orElseThrow(() -> new RemoteResourceNotFoundException(segment.remoteLogSegmentId() + " is gone"));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.walbridge.agent;
 
 import org.apache.kafka.common.record.Records;
 import org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState;
+import org.apache.kafka.server.log.remote.storage.RemoteResourceNotFoundException;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata;
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata.RemoteLogSegmentMetadataEntry;
@@ -10,7 +11,12 @@ import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMet
 import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 
+import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,12 +31,14 @@ import java.util.Optional;
  * path of its own, as anybody's implementation would be.
  */
 public final class FileStorage implements RemoteWalStorageManager {
+    private String file;
     private DataOutputStream out;
 
     @Override
     public void configure(Map<String, ?> configs) {
         try {
-            out = new DataOutputStream(new FileOutputStream(configs.get("file").toString(), true));
+            file = configs.get("file").toString();
+            out = new DataOutputStream(new FileOutputStream(file, true));
             out.writeUTF(configs.get("cluster.id").toString());
         } catch (IOException e) {
             throw new IllegalArgumentException(e);
@@ -85,8 +93,30 @@ public final class FileStorage implements RemoteWalStorageManager {
     }
 
     @Override
-    public InputStream fetchLogSegment(RemoteWalLogSegmentMetadata segment, int from, int to) {
-        throw new UnsupportedOperationException("the agent does not read");
+    public synchronized InputStream fetchLogSegment(RemoteWalLogSegmentMetadata segment, int from, int to)
+            throws RemoteStorageException {
+        try (DataInputStream in = new DataInputStream(new BufferedInputStream(new FileInputStream(file)))) {
+            while (true) {
+                String name = in.readUTF();
+                if (!name.matches(".*-\\d+")) {
+                    continue; // The cluster's id, with which every start of the broker begins.
+                }
+                boolean found = name.equals(segment.topicIdPartition().topicPartition().toString())
+                        & in.readLong() == segment.startOffset() & in.readLong() == segment.endOffset()
+                        & in.readInt() == segment.leaderEpoch();
+                in.readLong();
+                in.readUTF();
+                in.readInt();
+                byte[] bytes = in.readNBytes(in.readInt());
+                if (found) {
+                    return new ByteArrayInputStream(bytes);
+                }
+            }
+        } catch (EOFException e) {
+            throw new RemoteResourceNotFoundException(segment.remoteLogSegmentId() + " is not in " + file, e);
+        } catch (IOException e) {
+            throw new RemoteStorageException(e);
+        }
     }
 
     @Override

@@ -6,48 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.walbridge.agent.FakeBroker.Batch;
 import io.walbridge.agent.FakeBroker.FakePartition;
-import io.walbridge.agent.FakeStorage.Stored;
-import org.apache.kafka.common.TopicIdPartition;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 
 /** The whole upload, between a broker and a store in memory. */
 @Timeout(60)
-class RemoteWalManagerTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-    private final FakeBroker broker = new FakeBroker();
-    private final FakeStorage storage = new FakeStorage();
-    private final Map<String, String> config = new HashMap<>(Map.of("remote.log.wal.topics", "t.*"));
-    private RemoteWalManager manager;
-
-    private void start() {
-        manager = new RemoteWalManager(new RemoteWalManagerConfig(config), broker, storage);
-        manager.start();
-    }
-
-    @AfterEach
-    void stop() throws InterruptedException {
-        if (manager != null) {
-            manager.close(Duration.ZERO, Duration.ofSeconds(2));
-        }
-    }
-
+class RemoteWalManagerTest extends UploadTest {
     @Test
     void storesWhatThereIsAndWhatComes() {
         Random random = Seed.random();
@@ -194,6 +166,41 @@ class RemoteWalManagerTest {
     }
 
     @Test
+    void beginsWithinABatch() {
+        Random random = Seed.random();
+        FakePartition partition = lead(1).get(0);
+        append(partition, random, 20);
+        long middle = partition.batches().stream().filter(batch -> batch.lastOffset() > batch.baseOffset() + 1)
+                .skip(2).findFirst().orElseThrow().lastOffset();
+        partition.deleteRecords(middle);
+        start();
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertHoldsTheLog(partition);
+        assertEquals(0, manager.getSkippedRecords(), "nothing was wanted of what lay below the log start");
+    }
+
+    @Test
+    void countsWhatWasDeletedBeforeItWasStored() {
+        Random random = Seed.random();
+        config.put("remote.wal.log.manager.max.backlog.bytes", String.valueOf(4 << 20));
+        FakePartition partition = lead(1).get(0);
+        storage.down = true;
+        append(partition, random, 20, 400_000);
+        start();
+        await(() -> manager.getFailedCopies() > 0);
+        long deleted = partition.end();
+        partition.deleteRecords(deleted);
+        append(partition, random, 20);
+        storage.down = false;
+        await(() -> manager.getLagRecords() == 0 && manager.getBacklogBytes() == 0);
+        long read = storage.stored.stream().mapToLong(section -> section.metadata().endOffset() + 1)
+                .filter(end -> end <= deleted).max().orElse(0);
+        assertTrue(read < deleted && manager.getSkippedRecords() >= deleted - read,
+                manager.getSkippedRecords() + " of " + deleted + " counted, stored up to " + read);
+        assertHoldsTheLog(partition);
+    }
+
+    @Test
     void closeStoresWhatIsLeft() throws InterruptedException {
         Random random = Seed.random();
         storage.maxDelayMs = 20;
@@ -257,83 +264,5 @@ class RemoteWalManagerTest {
         await(() -> manager.getPartitions() == partitions.size() && manager.getLagRecords() == 0);
         partitions.forEach(this::assertPromise);
         partitions.forEach(this::assertHoldsTheLog);
-    }
-
-    private List<FakePartition> lead(int count) {
-        List<FakePartition> partitions = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            FakePartition partition = broker.create("t", i);
-            partition.lead(1);
-            partitions.add(partition);
-        }
-        return partitions;
-    }
-
-    private static void append(FakePartition partition, Random random, int batches) {
-        append(partition, random, batches, 1000);
-    }
-
-    private static void append(FakePartition partition, Random random, int batches, int maxPayload) {
-        for (int i = 0; i < batches; i++) {
-            partition.append(random, maxPayload);
-        }
-    }
-
-    private void assertPromise(FakePartition partition) {
-        synchronized (partition) {
-            long walEnd = manager.walEnd("t", partition.id().partition());
-            Set<ByteBuffer> stored = stored().getOrDefault(partition.id(), Set.of());
-            for (Batch batch : partition.batches()) {
-                assertTrue(batch.lastOffset() >= walEnd || stored.contains(ByteBuffer.wrap(batch.bytes())),
-                        () -> partition.id() + " lacks " + batch + " below the WAL end " + walEnd);
-            }
-        }
-    }
-
-    private void assertHoldsTheLog(FakePartition partition) {
-        Set<ByteBuffer> stored = stored().getOrDefault(partition.id(), Set.of());
-        for (Batch batch : partition.batches()) {
-            assertTrue(stored.contains(ByteBuffer.wrap(batch.bytes())), () -> partition.id() + " lacks " + batch);
-        }
-    }
-
-    /** Every batch that was stored, by partition; each section must be what its metadata says. */
-    private Map<TopicIdPartition, Set<ByteBuffer>> stored() {
-        Map<TopicIdPartition, Set<ByteBuffer>> batches = new HashMap<>();
-        for (Stored section : storage.stored) {
-            List<RecordBatches.Run> runs = RecordBatches.split(ByteBuffer.wrap(section.bytes()));
-            assertEquals(1, runs.size());
-            RecordBatches.Run run = runs.get(0);
-            assertEquals(section.bytes().length, run.bytes().remaining());
-            assertEquals(section.metadata().startOffset(), run.baseOffset());
-            assertEquals(section.metadata().endOffset(), run.lastOffset());
-            assertEquals(section.metadata().maxTimestampMs(), run.maxTimestamp());
-            assertEquals(section.metadata().leaderEpoch(), section.metadata().segmentLeaderEpochs().lastKey());
-            assertTrue(section.metadata().segmentLeaderEpochs().containsKey(run.leaderEpoch()));
-            Set<ByteBuffer> of = batches.computeIfAbsent(
-                    section.metadata().remoteLogSegmentId().topicIdPartition(), id -> new HashSet<>());
-            for (int at = 0; at < section.bytes().length; ) {
-                int size = ByteBuffer.wrap(section.bytes()).getInt(at + 8) + 12;
-                of.add(ByteBuffer.wrap(section.bytes(), at, size).slice());
-                at += size;
-            }
-        }
-        return batches;
-    }
-
-    private static void await(BooleanSupplier condition) {
-        await(condition, PATIENCE);
-    }
-
-    private static void await(BooleanSupplier condition, Duration patience) {
-        long deadline = System.nanoTime() + patience.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() < deadline, "it took too long");
-            try {
-                Thread.sleep(2);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
     }
 }

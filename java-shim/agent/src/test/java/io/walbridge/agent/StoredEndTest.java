@@ -3,6 +3,8 @@ package io.walbridge.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import org.apache.kafka.common.TopicIdPartition;
+import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 
 import java.util.NavigableMap;
@@ -11,39 +13,44 @@ import java.util.TreeMap;
 class StoredEndTest {
     @Test
     void goesOnWhereItWasIfTheLogIsTheSame() {
-        assertEquals(80, new StoredEnd(lineage(3, 0), 80).within(lineage(3, 0), 0, 100));
+        assertEquals(80, end(80, 3, 0).within(lineage(3, 0), 0, 100));
     }
 
     @Test
     void goesOnAcrossALaterEpoch() {
-        assertEquals(80, new StoredEnd(lineage(3, 0), 80).within(lineage(3, 0, 5, 90), 0, 120));
+        assertEquals(80, end(80, 3, 0).within(lineage(3, 0, 5, 90), 0, 120));
     }
 
     @Test
     void goesBackToWhereAnotherLeaderTookOver() {
-        assertEquals(60, new StoredEnd(lineage(3, 0), 80).within(lineage(3, 0, 5, 60), 0, 120));
+        assertEquals(60, end(80, 3, 0).within(lineage(3, 0, 5, 60), 0, 120));
     }
 
     @Test
     void goesBackToTheEndOfAShorterLog() {
-        assertEquals(70, new StoredEnd(lineage(3, 0), 80).within(lineage(3, 0), 0, 70));
+        assertEquals(70, end(80, 3, 0).within(lineage(3, 0), 0, 70));
     }
 
     /** The log holds an epoch between two stored ones: what was stored from there on is another leader's. */
     @Test
     void goesBackToTheLastCommonEpoch() {
-        assertEquals(90, new StoredEnd(lineage(3, 0, 5, 100), 150)
+        assertEquals(90, end(150, 3, 0, 5, 100)
                 .within(lineage(3, 0, 4, 90, 6, 120), 0, 200));
     }
 
     @Test
     void beginsAtTheLogStartWhereNothingIsCommon() {
-        assertEquals(40, new StoredEnd(lineage(3, 0), 80).within(lineage(7, 40), 40, 100));
+        assertEquals(40, end(80, 3, 0).within(lineage(7, 40), 40, 100));
     }
 
     @Test
     void neverBeginsBelowTheLogStart() {
-        assertEquals(95, new StoredEnd(lineage(3, 0), 80).within(lineage(3, 95), 95, 100));
+        assertEquals(95, end(80, 3, 0).within(lineage(3, 95), 95, 100));
+    }
+
+    private static StoredEnd end(long offset, int... epochsAndStarts) {
+        TopicIdPartition id = new TopicIdPartition(Uuid.randomUuid(), 0, "t");
+        return new StoredEnd(Sections.stored(id, lineage(epochsAndStarts), offset - 1, offset - 1), offset);
     }
 
     private static NavigableMap<Integer, Long> lineage(int... epochsAndStarts) {
