@@ -13,6 +13,8 @@ type scenario struct {
 var scenarios = []scenario{
 	{"daemon", "what an operator relies on: configuration, systemd, access, doctor", daemonScenario},
 	{"hostile", "what honest copies notice of a hostile local peer", hostileScenario},
+	{"upload-events", "elections, restarts, truncation, retention, …: the WAL holds exactly the leader's log",
+		uploadEventsScenario},
 	{"package", "the packages: reproducible, complete, and their daemon works from another root", packageScenario},
 	{"stock-versions", "every supported Kafka, other javaagents, JDK 25, and Kafkas that the agent does not know",
 		versionsScenario},
