@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,11 +56,7 @@ func (e *examination) access() {
 		}
 	}
 	if e.config.TLS.Enabled() {
-		if _, err := loadCertificates(e.config.TLS); err != nil {
-			e.wrong("certificates", "put PEM files that belong together there, readable by the daemon's user", "%v", err)
-		} else {
-			e.fine("certificates", "certificate, key and client_ca can be used")
-		}
+		e.certificates()
 	}
 	u, err := url.Parse(e.config.Listen)
 	if err != nil || u.Scheme != "unix" {
@@ -79,6 +76,28 @@ func (e *examination) access() {
 		}
 	default:
 		e.wrong("socket", "let the daemon's user into the folder", "%v", err)
+	}
+}
+
+// soon is how long before the end of the daemon's certificate the doctor says so.
+const soon = 14 * 24 * time.Hour
+
+// certificates looks at the files that a TCP listener needs.
+func (e *examination) certificates() {
+	c, err := loadCertificates(e.config.TLS)
+	if err != nil {
+		e.wrong("certificates", "put PEM files that belong together there, readable by the daemon's user", "%v", err)
+		return
+	}
+	end := c.current.Load().Certificates[0].Leaf.NotAfter
+	const renew = "put a new one there and reload the daemon"
+	switch left := time.Until(end).Round(time.Minute); {
+	case left <= 0:
+		e.wrong("certificates", renew, "%s is over since %s", e.config.TLS.Certificate, end.Format(time.RFC3339))
+	case left < soon:
+		e.warn("certificates", renew, "%s ends in %v, at %s", e.config.TLS.Certificate, left, end.Format(time.RFC3339))
+	default:
+		e.fine("certificates", "certificate, key and client_ca can be used until %s", end.Format(time.RFC3339))
 	}
 }
 

@@ -210,7 +210,7 @@ func commandsOverTLS(ctx context.Context, r *rig, address string, server, broker
 		r.expect(ctx, 1, slices.Concat(status, all[2:]), "certificate"), // The system's authorities do not know it.
 		r.expect(ctx, 2, slices.Concat(status, all[:4]), "--cert and --key go together"),
 		r.expect(ctx, 2, slices.Concat(status, []string{"--cacert", r.path("me.key")}), "no certificate in it"),
-		r.expect(ctx, 0, slices.Concat(doctor, all), "answers within"),
+		r.expect(ctx, 0, slices.Concat(doctor, all), "answers within", "warning  certificates", "ends in", "reload the daemon"),
 		r.expect(ctx, 0, doctor, "warning  daemon: not asked", "--cacert, --cert and --key"),
 	)
 }
