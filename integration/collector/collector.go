@@ -12,6 +12,7 @@ import (
 	tracecollector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 )
 
 // Collector listens on a port of this host. Its methods are safe for concurrent use.
@@ -20,8 +21,9 @@ type Collector struct {
 	server  *grpc.Server
 	address string
 
-	mu    sync.Mutex
-	spans []*tracev1.Span
+	mu      sync.Mutex
+	spans   []*tracev1.Span
+	headers metadata.MD
 }
 
 // Start starts a collector.
@@ -43,11 +45,12 @@ func (c *Collector) Endpoint() string { return "http://" + c.address }
 func (c *Collector) Close() { c.server.Stop() }
 
 // Export implements the service.
-func (c *Collector) Export(_ context.Context, r *tracecollector.ExportTraceServiceRequest) (
+func (c *Collector) Export(ctx context.Context, r *tracecollector.ExportTraceServiceRequest) (
 	*tracecollector.ExportTraceServiceResponse, error,
 ) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.headers, _ = metadata.FromIncomingContext(ctx)
 	for _, resource := range r.GetResourceSpans() {
 		for _, scope := range resource.GetScopeSpans() {
 			c.spans = append(c.spans, scope.GetSpans()...)
@@ -61,6 +64,13 @@ func (c *Collector) Spans() []*tracev1.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
+}
+
+// Header is what the last spans came with.
+func (c *Collector) Header(name string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.headers.Get(name)
 }
 
 // Under returns the span of that name below the one whose id is parent, or nil.

@@ -1,12 +1,9 @@
 package tracing
 
 import (
-	"context"
 	"net"
-	"sync"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -17,30 +14,8 @@ import (
 	"github.com/walbridge/walbridge/backends"
 	"github.com/walbridge/walbridge/backends/backendtest"
 	"github.com/walbridge/walbridge/backends/mem"
+	"github.com/walbridge/walbridge/integration/collector"
 )
-
-// spans is a collector that keeps what it gets.
-type spans struct {
-	collector.UnimplementedTraceServiceServer
-	mu      sync.Mutex
-	all     []*tracev1.Span
-	headers []string
-}
-
-func (s *spans) Export(ctx context.Context, r *collector.ExportTraceServiceRequest) (
-	*collector.ExportTraceServiceResponse, error,
-) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	md, _ := metadata.FromIncomingContext(ctx)
-	s.headers = md.Get("authorization")
-	for _, rs := range r.GetResourceSpans() {
-		for _, ss := range rs.GetScopeSpans() {
-			s.all = append(s.all, ss.GetSpans()...)
-		}
-	}
-	return &collector.ExportTraceServiceResponse{}, nil
-}
 
 func serve(t *testing.T, register func(*grpc.Server), opts ...grpc.ServerOption) (address string) {
 	t.Helper()
@@ -57,10 +32,13 @@ func serve(t *testing.T, register func(*grpc.Server), opts ...grpc.ServerOption)
 
 // A caller's trace goes on in the daemon, and what zones do is told with object and zone.
 func TestSpansReachTheCollector(t *testing.T) {
-	var got spans
-	address := serve(t, func(g *grpc.Server) { collector.RegisterTraceServiceServer(g, &got) })
+	got, err := collector.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(got.Close)
 	tracer, err := New(t.Context(), Options{
-		Endpoint: "http://" + address, Headers: "authorization=token", Sample: 1, Version: "v", Cluster: "c", Broker: 1,
+		Endpoint: got.Endpoint(), Headers: "authorization=token", Sample: 1, Version: "v", Cluster: "c", Broker: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,14 +66,12 @@ func TestSpansReachTheCollector(t *testing.T) {
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got.mu.Lock()
-	defer got.mu.Unlock()
 	names := map[string]*tracev1.Span{}
-	for _, s := range got.all {
+	for _, s := range got.Spans() {
 		names[s.GetName()] = s
 	}
 	if s := names["grpc.health.v1.Health/Check"]; s == nil || s.GetTraceId()[0] != 0x0a || s.GetParentSpanId()[0] != 0xb7 {
-		t.Errorf("the caller's trace does not go on: %v", got.all)
+		t.Errorf("the caller's trace does not go on: %v", got.Spans())
 	}
 	if s := names["zone.append"]; s == nil || len(s.GetAttributes()) != 3 || s.GetStatus().GetCode() == tracev1.Status_STATUS_CODE_ERROR {
 		t.Errorf("append: %v", s)
@@ -103,8 +79,8 @@ func TestSpansReachTheCollector(t *testing.T) {
 	if s := names["zone.read"]; s == nil || s.GetStatus().GetCode() != tracev1.Status_STATUS_CODE_ERROR {
 		t.Errorf("a failed read: %v", s)
 	}
-	if len(got.headers) != 1 || got.headers[0] != "token" {
-		t.Errorf("headers %q", got.headers)
+	if h := got.Header("authorization"); len(h) != 1 || h[0] != "token" {
+		t.Errorf("the spans came with %q", h)
 	}
 }
 
