@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -110,6 +111,7 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 		grpc.StatsHandler(connections{}),
 		grpc.InTapHandle(admit),
 		grpc.ForceServerCodecV2(newCodec()),
+		experimental.BufferPool(&buffers{}),
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InitialWindowSize(windowBytes),

@@ -3,6 +3,8 @@ package frame
 import (
 	"fmt"
 	"math"
+	"strings"
+	"unsafe"
 
 	"google.golang.org/protobuf/proto"
 
@@ -42,20 +44,30 @@ func Encode(id Identity, sections []Section) (*Frame, error) {
 	}
 	place(index, h.IndexEnd())
 
-	b := make([]byte, HeaderSize, h.Size())
-	b, err = proto.MarshalOptions{Deterministic: true, UseCachedSize: true}.MarshalAppend(b, index)
+	head := make([]byte, HeaderSize, h.IndexEnd())
+	head, err = proto.MarshalOptions{Deterministic: true, UseCachedSize: true}.MarshalAppend(head, index)
 	if err != nil {
 		return nil, fmt.Errorf("encode frame: marshal index: %w", err)
 	}
-	h.IndexCRC32C = backends.Checksum(b[HeaderSize:])
-	h.append(b[:0])
-	crc := checksum(backends.Checksum(b), index)
+	h.IndexCRC32C = backends.Checksum(head[HeaderSize:])
+	h.append(head[:0])
+	f := &Frame{Header: h, Index: index, CRC32C: checksum(backends.Checksum(head), index)}
+	f.Bytes = join(h.Size(), head, sections)
+	return f, nil
+}
+
+// join returns the frame's bytes. A Builder's buffer is not cleared before it is filled, which would take as long as
+// to fill it; its string must never change, and neither must a frame's bytes.
+func join(size int64, head []byte, sections []Section) []byte {
+	var b strings.Builder
+	b.Grow(int(size))
+	b.Write(head)
 	for _, s := range sections {
 		for _, c := range s.Chunks {
-			b = append(b, c...)
+			b.Write(c)
 		}
 	}
-	return &Frame{Header: h, Index: index, CRC32C: crc, Bytes: b}, nil
+	return unsafe.Slice(unsafe.StringData(b.String()), b.Len())
 }
 
 func check(id Identity, sections []Section) error {
