@@ -39,7 +39,7 @@ demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every b
 	@bin/demo $(if $(ZONES),-zones $(ZONES)) $(DEMO)
 
 test: ## run every test: Go with -race, Java, end to end
-	@tools/need go gcc java javac mvn npm
+	@tools/need go gcc java javac mvn npm curl dpkg-deb
 	@tools/stage tools $(MAKE) --no-print-directory tools
 	@tools/stage versitygw integration/versitygw/install
 	@tools/stage s3mock integration/s3mock/install
