@@ -64,7 +64,7 @@ func watchdog(ctx context.Context, r *rig) error {
 	if err := os.RemoveAll(r.path("zone-c")); err != nil {
 		return err
 	}
-	for began := time.Now(); systemd.await("WATCHDOG=1", 3*watchdogPeriod) == nil; {
+	for began := time.Now(); systemd.await("WATCHDOG=1", 5*watchdogPeriod) == nil; {
 		if time.Since(began) > patience {
 			return errors.New("a daemon whose lanes hang gives signs of life")
 		}
