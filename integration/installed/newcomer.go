@@ -18,15 +18,20 @@ var mistakes = []struct {
 	want  []string
 }{
 	{"a key of another name", [][2]string{{`broker_id: 1`, `broker: 1`}}, []string{"broker:", "no such key", "broker_id"}},
-	{"a word for a number", [][2]string{{`broker_id: 1`, `broker_id: kafka-1`}}, []string{"broker_id", `"kafka-1"`, "0 or more"}},
+	{"a word for a number", [][2]string{{`broker_id: 1`, `broker_id: kafka-1`}},
+		[]string{"broker_id", `"kafka-1"`, "0 or more"}},
 	{"a duration without a unit", [][2]string{{`# combine:`, `combine:`}, {`#   linger: 10ms`, `  linger: 10`}},
 		[]string{"combine.linger", `"10"`, "10ms"}},
-	{"a key whose section is still a comment", [][2]string{{`#   linger: 10ms`, `  linger: 5ms`}}, []string{"section", "such as combine:"}},
+	{"a key whose section is still a comment", [][2]string{{`#   linger: 10ms`, `  linger: 5ms`}},
+		[]string{"section", "such as combine:"}},
 	{"one folder for two zones", [][2]string{{`url: file://(.*)/zone-b`, `url: file://$1/zone-a`}},
 		[]string{"zones[1].url", "zone-a", "no other zone"}},
-	{"a quorum of more zones than there are", [][2]string{{`# quorum: 2`, `quorum: 4`}}, []string{"quorum", `"4"`, "at most all"}},
-	{"TCP for everyone", [][2]string{{`(# )?listen: .*`, `listen: tcp://0.0.0.0:9476`}}, []string{"listen", "0.0.0.0", "loopback", "tls.key"}},
-	{"writers that outlive the grace window", [][2]string{{`# pool:`, `pool:`}, {`#   max_item_age: 2m`, `  max_item_age: 3h`}},
+	{"a quorum of more zones than there are", [][2]string{{`# quorum: 2`, `quorum: 4`}},
+		[]string{"quorum", `"4"`, "at most all"}},
+	{"TCP for everyone", [][2]string{{`(# )?listen: .*`, `listen: tcp://0.0.0.0:9476`}},
+		[]string{"listen", "0.0.0.0", "loopback", "tls.key"}},
+	{"writers that outlive the grace window",
+		[][2]string{{`# pool:`, `pool:`}, {`#   max_item_age: 2m`, `  max_item_age: 3h`}},
 		[]string{"pool.max_item_age", `"3h0m0s"`, "lifecycle.grace_window"}},
 }
 
@@ -49,8 +54,8 @@ func (r Root) Newcomer(ctx context.Context) error {
 			return err
 		}
 		want := append([]string{fmt.Sprintf("%s:%d:", path, line)}, m.want...)
-		for _, args := range [][]string{{"config", "check", path}, {"serve", "--config", path}, {"doctor", "--config", path}} {
-			if err := r.refused(ctx, args, want); err != nil {
+		for _, command := range []string{"config check", "serve --config", "doctor --config"} {
+			if err := r.refused(ctx, append(strings.Fields(command), path), want); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
