@@ -104,13 +104,14 @@ func inspect(ctx context.Context, w io.Writer, target, output string, depth fram
 		}
 		return errors.Join(show(w, r), corruptError(r.State == "corrupt", 1))
 	}
-	objects, corrupt := 0, 0
+	objects, corrupt, others := 0, 0, 0
 	for object, err := range bucket.List(ctx, "") {
 		if err != nil {
 			return fmt.Errorf("list %s: %w", zone, err)
 		}
 		if _, _, err := frame.ParseName(object.Name); err != nil {
-			continue // A claim of an incarnation.
+			others++ // A claim of an incarnation, or nothing of a zone.
+			continue
 		}
 		r, err := inspectObject(ctx, bucket, object.Name, depth)
 		if errors.Is(err, backends.ErrNotFound) {
@@ -129,6 +130,9 @@ func inspect(ctx context.Context, w io.Writer, target, output string, depth fram
 	}
 	if output == "text" {
 		fmt.Fprintf(w, "%d objects, %d corrupt\n", objects, corrupt)
+		if objects == 0 && others > 0 {
+			fmt.Fprintf(w, "none of the %d files there has the name of an object: is it the zone's own URL?\n", others)
+		}
 	}
 	return corruptError(corrupt > 0, corrupt)
 }

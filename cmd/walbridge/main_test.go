@@ -146,6 +146,10 @@ func TestInspect(t *testing.T) {
 	if code, stdout, _ := walbridge(t, "inspect", "file://"+dir); code != exitOK || !strings.Contains(stdout, "orders-0") {
 		t.Errorf("text: %d, %s", code, stdout)
 	}
+	above := "file://" + filepath.Dir(dir)
+	if code, stdout, _ := walbridge(t, "inspect", above); code != exitOK || !strings.Contains(stdout, "the zone's own URL?") {
+		t.Errorf("the folder above the zone: %d, %s", code, stdout)
+	}
 }
 
 // One wrong byte is found, reported with object and offset, and shows in the exit code.
