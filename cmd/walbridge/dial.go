@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
@@ -89,16 +90,19 @@ func (c *client) credentials() (credentials.TransportCredentials, error) {
 	return credentials.NewTLS(t), nil
 }
 
-// hint is what may help where a call failed with err. gRPC has no code for it, so that the text decides.
+// hint is what may help where a call failed with err. gRPC has no code for it, so that the text decides: a connection
+// that was made, and then broke, is how a daemon refuses who has no certificate.
 func (c *client) hint(err error) string {
 	said := func(text string) bool { return strings.Contains(status.Convert(err).Message(), text) }
 	switch {
-	case said("certificate required"):
-		return "; it asks for a certificate: give --cert and --key"
 	case said("does not look like a TLS handshake"):
 		return "; it does not speak TLS: leave --cacert, --cert and --key out"
-	case !c.tls() && said("error reading server preface"):
+	case status.Code(err) != codes.Unavailable, strings.HasPrefix(c.target, "unix:"), said("while dialing"), said("handshake"):
+		return ""
+	case !c.tls():
 		return "; where it speaks TLS, give --cacert, --cert and --key"
+	case c.cert == "":
+		return "; where it asks for a certificate, give --cert and --key"
 	}
 	return ""
 }
