@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 final class RemoteWalManager implements RemoteWalManagerMXBean {
     private static final Duration LOG_PERIOD = Duration.ofSeconds(30);
     private static final int RESUME_THREADS = 4;
+    private static final Duration RESUME_PATIENCE = Duration.ofMinutes(5);
     private static final Duration POLL = Duration.ofMillis(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteWalManager.class);
@@ -58,7 +59,7 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
         LogThrottle throttle = new LogThrottle(LOG_PERIOD);
         Growth growth = new Growth();
         resumers = onDemand(RESUME_THREADS, threadFactory("walbridge-resume-"));
-        resumption = new Resumption(storage, remembered, resumers, throttle);
+        resumption = new Resumption(storage, remembered, resumers, throttle, RESUME_PATIENCE);
         partitions = new LedPartitions(broker, new TopicSelection(config.topics()), growth, remembered, resumption);
         checkpointer = new Checkpointer(broker.logDirectories(), this::storedEnds, throttle);
         checkpointThread = threadFactory("walbridge-checkpoint-").newThread(checkpointer);

@@ -26,8 +26,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * the storage does not answer it is undecided, and nothing of its partition is uploaded; after a while it is forgotten.
  */
 final class Resumption {
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
-
     private static final Logger LOG = LoggerFactory.getLogger(Resumption.class);
 
     private final RemoteWalStorageManager storage;
@@ -35,6 +33,7 @@ final class Resumption {
     private final StoredEnds claims = new StoredEnds();
     private final Executor executor;
     private final LogThrottle throttle;
+    private final Duration patience;
     private final Set<StoredEnd> beingRead = ConcurrentHashMap.newKeySet();
     private final Map<StoredEnd, Long> firstFailures = new ConcurrentHashMap<>();
     private final AtomicLong settled = new AtomicLong();
@@ -42,12 +41,15 @@ final class Resumption {
     /**
      * @param proven what has been proven is put there
      * @param executor reads sections back, on threads that are never interrupted: an interrupt would close a log's file
+     * @param patience how long a claim that cannot be read back may hold up its partition
      */
-    Resumption(RemoteWalStorageManager storage, StoredEnds proven, Executor executor, LogThrottle throttle) {
+    Resumption(RemoteWalStorageManager storage, StoredEnds proven, Executor executor, LogThrottle throttle,
+               Duration patience) {
         this.storage = storage;
         this.proven = proven;
         this.executor = executor;
         this.throttle = throttle;
+        this.patience = patience;
     }
 
     void claim(StoredEnd claim) {
@@ -97,7 +99,7 @@ final class Resumption {
         } catch (IOException | RemoteStorageException | RuntimeException | Error e) {
             long now = System.nanoTime();
             Long first = firstFailures.putIfAbsent(claim, now);
-            if (first != null && now - first > PATIENCE.toNanos()) {
+            if (first != null && now - first >= patience.toNanos()) {
                 LOG.warn("Cannot read back what the checkpoint says of {}; uploading its log from the start", led, e);
                 forget(claim);
             } else if (throttle.allows(Resumption.class)) {
