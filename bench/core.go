@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -60,7 +58,10 @@ func coreThroughput(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPayload(copyBytes, 30)
+	p, err := newPayload(copyBytes, 30)
+	if err != nil {
+		return nil, err
+	}
 	var mbps [2][]float64
 	block := func(i int, s *stack) func() error {
 		return func() error {
@@ -120,7 +121,7 @@ func paced(ctx context.Context, s *stack, p payload, rate int, d time.Duration) 
 		group.Go(func() {
 			// From when it is sent: that a timer of this program fires late is not the daemon's time.
 			sent := time.Now()
-			errs[i] = s.copy(ctx, p)
+			errs[i] = s.copyEncoded(ctx, p)
 			times[i] = millis(time.Since(sent))
 		})
 	}
@@ -128,20 +129,23 @@ func paced(ctx context.Context, s *stack, p payload, rate int, d time.Duration) 
 	return times, errors.Join(errs...)
 }
 
-// coreAdded measures what the daemon adds to a constant 5 ms append.
+// coreAdded measures what a daemon, as a process of its own, adds to a constant 5 ms append.
 func coreAdded(ctx context.Context) ([]Row, error) {
 	const appending = 5 * time.Millisecond
-	s, err := startStack(threeZones(appending, appending), 0)
+	d, err := startDaemon(ctx, daemonTimes{create: appending, append: appending})
 	if err != nil {
 		return nil, err
 	}
-	p := newPayload(copyBytes, 30)
-	if _, err := paced(ctx, s, p, 100, 2*time.Second); err != nil { // Warm up.
+	p, err := newPayload(copyBytes, 30)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := paced(ctx, d.stack, p, 100, 2*time.Second); err != nil { // Warm up.
 		return nil, err
 	}
 	var p50, p99, zone []float64
 	for range minBlocks {
-		times, err := paced(ctx, s, p, 100, 4*time.Second)
+		times, err := paced(ctx, d.stack, p, 100, 4*time.Second)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +157,7 @@ func coreAdded(ctx context.Context) ([]Row, error) {
 	return []Row{
 		measure("core.copy_added_p50", "ms", median(p50)-zoneTime, 1),
 		measure("core.copy_added_p99", "ms", median(p99)-zoneTime, 3),
-	}, s.stop()
+	}, d.stop()
 }
 
 // timerMillis is how long a timer of d really takes on this machine.
@@ -224,7 +228,10 @@ func coreSlowZone(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPayload(copyBytes, 30)
+	p, err := newPayload(copyBytes, 30)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := paced(ctx, s, p, 100, 2*time.Second); err != nil {
 		return nil, err
 	}
@@ -252,12 +259,16 @@ func coreRequests(ctx context.Context) ([]Row, error) {
 	count := func(partitions int, counts *[]float64) func() error {
 		return func() error {
 			zones := threeZones(time.Millisecond, 2*time.Millisecond)
+			p, err := newPayload(copyBytes, min(partitions, 1000))
+			if err != nil {
+				return err
+			}
 			s, err := startStack(zones, 10*time.Millisecond)
 			if err != nil {
 				return err
 			}
 			// The agent sends what is queued: at 10 partitions a copy has them all, at 10,000 a part of them.
-			if _, err := paced(ctx, s, newPayload(copyBytes, min(partitions, 1000)), 100, 3*time.Second); err != nil {
+			if _, err := paced(ctx, s, p, 100, 3*time.Second); err != nil {
 				return err
 			}
 			total := int64(0)
@@ -275,48 +286,26 @@ func coreRequests(ctx context.Context) ([]Row, error) {
 	return []Row{compare("core.requests", "1/s", median(many), median(few), "<=", 1.05)}, nil
 }
 
-// daemonArg makes this program a daemon over discarding zones, so that its memory can be measured by itself.
-const daemonArg = "daemon-for-core.rss"
-
 // coreRSS measures the peak of a daemon process over 60 s at 30 MB/s.
 func coreRSS(ctx context.Context) ([]Row, error) {
-	self, err := os.Executable()
+	d, err := startDaemon(ctx, daemonTimes{create: time.Millisecond, append: 2 * time.Millisecond, linger: 10 * time.Millisecond})
 	if err != nil {
 		return nil, err
 	}
-	child := exec.CommandContext(ctx, self, daemonArg)
-	child.Stderr = os.Stderr
-	stdin, err := child.StdinPipe()
+	p, err := newPayload(copyBytes, 1000)
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := child.StdoutPipe()
+	times, err := paced(ctx, d.stack, p, 100, time.Minute)
 	if err != nil {
 		return nil, err
 	}
-	if err := child.Start(); err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(stdout)
-	if !lines.Scan() {
-		return nil, errors.Join(errors.New("the daemon did not start"), child.Wait())
-	}
-	s, err := dialStack(lines.Text())
-	if err != nil {
-		return nil, err
-	}
-	times, err := paced(ctx, s, newPayload(copyBytes, 1000), 100, time.Minute)
-	if err != nil {
-		return nil, err
-	}
-	peak, err := peakRSS(child.Process.Pid)
+	peak, err := peakRSS(d.process.Process.Pid)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(os.Stderr, "bench: core.rss: %d copies, p99 %.1f ms\n", len(times), quantile(slices.Clone(times), 0.99))
-	_ = s.conn.Close()
-	_ = stdin.Close() // Ends the daemon.
-	return []Row{measure("core.rss", "MiB", peak, 256)}, child.Wait()
+	return []Row{measure("core.rss", "MiB", peak, 256)}, d.stop()
 }
 
 // peakRSS is the most memory, in MiB, that the process ever had resident.

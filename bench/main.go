@@ -65,8 +65,12 @@ func main() {
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
 	daemon.TuneGC() // As the product does.
-	if len(os.Args) > 1 && os.Args[1] == daemonArg {
-		os.Exit(daemonMain())
+	if len(os.Args) == 5 && os.Args[1] == daemonArg {
+		if err := daemonMain(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

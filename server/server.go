@@ -11,8 +11,10 @@ import (
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -107,6 +109,10 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 		s.opts.Logger.DebugContext(ctx, msg, fields...)
 	})
 	finished := logging.WithLogOnEvents(logging.FinishCall)
+	// The interceptor makes its fields before anyone asks whether they are wanted.
+	debug := selector.MatchFunc(func(ctx context.Context, _ interceptors.CallMeta) bool {
+		return s.opts.Logger.Enabled(ctx, slog.LevelDebug)
+	})
 	options := append(slices.Clone(s.opts.GRPC),
 		grpc.StatsHandler(connections{}),
 		grpc.InTapHandle(admit),
@@ -121,9 +127,11 @@ func (s *Service) GRPC() (*grpc.Server, *health.Server) {
 			MaxConnectionIdle: idleTimeout, Time: time.Minute, Timeout: 20 * time.Second,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), logging.UnaryServerInterceptor(log, finished),
+		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(),
+			selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(log, finished), debug),
 			recovery.UnaryServerInterceptor(panicked)),
-		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), logging.StreamServerInterceptor(log, finished),
+		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(),
+			selector.StreamServerInterceptor(logging.StreamServerInterceptor(log, finished), debug),
 			boundStream, recovery.StreamServerInterceptor(panicked)),
 	)
 	g := grpc.NewServer(options...)
