@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
 	"go.opentelemetry.io/otel/attribute"
@@ -21,7 +22,7 @@ type copyStream = grpc.ClientStreamingServer[walbridgev1.CopyLogSegmentDataReque
 
 // CopyLogSegmentData answers when a quorum holds the copy durably.
 func (s *Service) CopyLogSegmentData(stream copyStream) error {
-	ctx, cancel := context.WithTimeout(stream.Context(), s.opts.CopyTimeout)
+	ctx, cancel := s.beforeCaller(stream.Context())
 	defer cancel()
 	ctx, evict := context.WithCancelCause(ctx)
 	defer evict(nil)
@@ -31,6 +32,18 @@ func (s *Service) CopyLogSegmentData(stream copyStream) error {
 		return toStatus(err)
 	}
 	return stream.SendAndClose(response)
+}
+
+// beforeCaller returns a context that ends at the copy's timeout and a little before the caller's deadline: only then
+// does the caller learn why, such as which zone it was.
+func (s *Service) beforeCaller(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := s.opts.CopyTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		const most = 500 * time.Millisecond
+		callers := time.Until(deadline)
+		left = min(left, callers-min(callers/10, most))
+	}
+	return context.WithTimeout(ctx, left)
 }
 
 func (s *Service) copy(ctx context.Context, stream copyStream, evict func(error)) (*walbridgev1.CopyLogSegmentDataResponse, error) {

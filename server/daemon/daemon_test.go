@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -513,18 +514,21 @@ func TestZoneLost(t *testing.T) {
 	}
 }
 
-// With no quorum a copy fails, and says which zones; nothing is acknowledged.
+// With no quorum a copy fails before its caller gives up, and says which zone it was; nothing is acknowledged.
 func TestQuorumLost(t *testing.T) {
-	r := start(t, nil)
+	r := start(t, func(o *daemon.Options) { o.CopyTimeout = time.Minute })
 	for _, p := range r.plans[:2] {
 		p.Set(faulty.Faults{Fail: 1}, faulty.Create, faulty.Append)
 	}
 	s := []byte("section")
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	_, err := r.copySections(ctx, header(s), 100, s)
 	if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
 		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(err.Error(), "zone a") && !strings.Contains(err.Error(), "zone b") {
+		t.Errorf("%v names no zone", err)
 	}
 }
 
