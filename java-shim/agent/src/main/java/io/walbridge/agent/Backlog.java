@@ -15,6 +15,10 @@ final class Backlog {
         this.max = max;
     }
 
+    long max() {
+        return max;
+    }
+
     /** Takes room for bytes; false, and nothing taken, where that would go beyond the bound. */
     boolean tryReserve(long bytes) {
         long now;

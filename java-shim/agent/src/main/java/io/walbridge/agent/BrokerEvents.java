@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import org.apache.kafka.common.metrics.Metrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,8 +19,6 @@ import java.util.concurrent.atomic.AtomicLong;
 /** What the woven class calls: public, since the calls come from Kafka's own packages. */
 public final class BrokerEvents {
     private static final Duration START_WAIT = Duration.ofSeconds(1);
-    private static final Duration FLUSH = Duration.ofSeconds(5);
-    private static final Duration STOP = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokerEvents.class);
 
@@ -27,17 +27,22 @@ public final class BrokerEvents {
     private static final Map<Object, Runnable> APPEND_LISTENERS = new ConcurrentHashMap<>();
 
     private static volatile boolean off;
-    private static FutureTask<Optional<DataPath>> started;
+    private static CompletableFuture<Optional<DataPath>> started;
 
     private BrokerEvents() {}
 
-    /** The broker has made its ReplicaManager. Returns at once: the data path starts on a thread of its own. */
-    public static synchronized void created(Object replicaManager) {
+    /**
+     * The broker has made its ReplicaManager. Returns at once: the data path starts on a thread of its own.
+     *
+     * @param arguments what its constructor was given, the broker's registry of metrics among it
+     */
+    public static synchronized void created(Object replicaManager, Object[] arguments) {
         if (off) {
             return;
         }
-        started = new FutureTask<>(() -> start(replicaManager));
-        Thread thread = new Thread(started, "walbridge-start");
+        CompletableFuture<Optional<DataPath>> starting = new CompletableFuture<>();
+        started = starting;
+        Thread thread = new Thread(() -> starting.complete(start(replicaManager, arguments)), "walbridge-start");
         thread.setDaemon(true);
         thread.start();
     }
@@ -58,15 +63,9 @@ public final class BrokerEvents {
     /** A class of the broker could not be woven: nothing is uploaded, since half of it would be worse. Returns at once. */
     static void turnOff() {
         off = true;
-        Thread thread = new Thread(BrokerEvents::stop, "walbridge-stop");
+        Thread thread = new Thread(BrokerEvents::shuttingDown, "walbridge-stop");
         thread.setDaemon(true);
         thread.start();
-    }
-
-    private static synchronized void stop() {
-        if (started != null) {
-            shuttingDown();
-        }
     }
 
     static void onAppend(Object partition, Runnable listener) {
@@ -81,9 +80,11 @@ public final class BrokerEvents {
         return DELTAS_APPLIED.get();
     }
 
-    private static Optional<DataPath> start(Object replicaManager) {
+    private static Optional<DataPath> start(Object replicaManager, Object[] arguments) {
         try {
-            return DataPath.start(replicaManager);
+            Metrics metrics = Arrays.stream(arguments).filter(Metrics.class::isInstance).map(Metrics.class::cast)
+                    .findFirst().orElseThrow();
+            return DataPath.start(replicaManager, metrics);
         } catch (Throwable e) {
             LOG.error("Walbridge is off", e);
             return Optional.empty();
@@ -92,22 +93,31 @@ public final class BrokerEvents {
 
     /**
      * The broker shuts its ReplicaManager down: all clients are gone, the logs are still open. What they hold is
-     * stored first, which takes some seconds at most.
+     * stored first; {@link UploadSwitch#close} says how long that takes at most.
      */
     public static synchronized void shuttingDown() {
         if (started == null) {
             return;
         }
+        CompletableFuture<Optional<DataPath>> starting = started;
+        started = null;
         try {
-            Optional<DataPath> dataPath = started.get(START_WAIT.toMillis(), TimeUnit.MILLISECONDS);
-            if (dataPath.isPresent()) {
-                dataPath.get().close(FLUSH, STOP);
-            }
+            close(starting.get(START_WAIT.toMillis(), TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
             LOG.warn("Walbridge did not start before the broker's end", e);
+            starting.thenAccept(BrokerEvents::close);
         }
-        started = null;
+    }
+
+    private static void close(Optional<DataPath> path) {
+        try {
+            if (path.isPresent()) {
+                path.get().close();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -72,8 +72,8 @@ final class BrokerTransformer implements ClassFileTransformer {
         private Created() {}
 
         @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit(@Advice.This Object replicaManager) {
-            BrokerEvents.created(replicaManager);
+        static void exit(@Advice.This Object replicaManager, @Advice.AllArguments Object[] arguments) {
+            BrokerEvents.created(replicaManager, arguments);
         }
     }
 

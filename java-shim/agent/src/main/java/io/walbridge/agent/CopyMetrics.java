@@ -4,14 +4,15 @@ package io.walbridge.agent;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what went to the WAL, and what never will, since the start. Thread-safe. */
+/** Counts what went to the WAL, and what never will, since the broker's start. Thread-safe. */
 final class CopyMetrics {
     private final LongAdder copies = new LongAdder();
     private final LongAdder failures = new LongAdder();
     private final LongAdder sections = new LongAdder();
     private final LongAdder records = new LongAdder();
     private final LongAdder bytes = new LongAdder();
-    private final LongAdder skipped = new LongAdder();
+    private final LongAdder skippedRecords = new LongAdder();
+    private final LongAdder skippedBytes = new LongAdder();
     private volatile boolean failing;
 
     void copied(List<StoredSection> stored) {
@@ -30,9 +31,17 @@ final class CopyMetrics {
         failing = true;
     }
 
-    /** Records are gone from the log before they were in the WAL. */
-    void skipped(long records) {
-        skipped.add(records);
+    /** Records that do not go to the WAL any more; bytes is 0 where the log has lost them, too. */
+    void skipped(long records, long bytes) {
+        skippedRecords.add(records);
+        skippedBytes.add(bytes);
+    }
+
+    /** Some records of the section, or none, are not stored and not read again. */
+    void skipped(long records, WalSection section) {
+        if (records > 0) {
+            skipped(records, section.sizeInBytes());
+        }
     }
 
     /** Whether the last copy that ended has failed. */
@@ -61,6 +70,10 @@ final class CopyMetrics {
     }
 
     long skippedRecords() {
-        return skipped.sum();
+        return skippedRecords.sum();
+    }
+
+    long skippedBytes() {
+        return skippedBytes.sum();
     }
 }

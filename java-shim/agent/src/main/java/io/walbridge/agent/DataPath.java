@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
-import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageManager;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 import org.slf4j.Logger;
@@ -9,74 +9,88 @@ import org.slf4j.LoggerFactory;
 
 import java.lang.management.ManagementFactory;
 import java.security.CodeSource;
-import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** Starts and ends the upload in a broker: all of it or nothing. */
+/** Ties the upload to a broker: its configuration, its metrics, JMX. All of it or nothing. */
 final class DataPath {
     private static final String MBEAN = "walbridge:type=RemoteWalManager";
 
     private static final Logger LOG = LoggerFactory.getLogger(DataPath.class);
 
-    private final RemoteWalManager manager;
+    private final UploadSwitch upload;
+    /** What is to be undone, the last first. */
+    private final Deque<Undo> undo = new ArrayDeque<>();
 
-    private DataPath(RemoteWalManager manager) {
-        this.manager = manager;
+    private interface Undo {
+        void run() throws JMException;
+    }
+
+    private DataPath(Hooks hooks, Object replicaManager, Broker broker, Metrics metrics) throws JMException {
+        upload = new UploadSwitch(broker);
+        try {
+            hooks.addReconfigurable(replicaManager, upload);
+            undo.push(() -> hooks.removeReconfigurable(replicaManager, upload));
+            ObjectName name = new ObjectName(MBEAN);
+            ManagementFactory.getPlatformMBeanServer().registerMBean(upload, name);
+            undo.push(() -> ManagementFactory.getPlatformMBeanServer().unregisterMBean(name));
+            BrokerMetrics figures = new BrokerMetrics(metrics, upload);
+            undo.push(figures::close);
+        } catch (JMException | RuntimeException | Error e) {
+            untie();
+            throw e;
+        }
     }
 
     /**
-     * Starts the upload. Where something does not fit there is one line in the broker's log, and the broker runs as if
-     * it had no agent.
+     * Starts the upload, if the configuration wants it. Where something does not fit there is one line in the broker's
+     * log, and the broker runs as if it had no agent.
      *
      * @throws Exception where something fails that ought not to
      */
-    static Optional<DataPath> start(Object replicaManager) throws Exception {
+    static Optional<DataPath> start(Object replicaManager, Metrics metrics) throws Exception {
         try {
             if (shippedByKafka()) {
                 LOG.error("Walbridge is off: Kafka {} has KIP-1176's classes itself", KafkaVersion.get());
                 return Optional.empty();
             }
             Hooks hooks = new Hooks(replicaManager.getClass().getClassLoader());
-            Map<String, Object> properties = hooks.brokerConfig(replicaManager).originals();
-            RemoteWalManagerConfig config = new RemoteWalManagerConfig(properties);
-            if (!config.enabled()) {
-                LOG.info("Walbridge is off: {} is not true", RemoteWalManagerConfig.ENABLE);
-                return Optional.empty();
-            }
+            Map<String, Object> properties = hooks.brokerConfig(replicaManager);
             Broker broker = new KafkaBroker(hooks, replicaManager, MetaProperties.clusterId(properties),
                     MetaProperties.brokerId(properties), MetaProperties.logDirectories(properties));
-            return Optional.of(start(config, broker));
+            DataPath path = new DataPath(hooks, replicaManager, broker, metrics);
+            // Asked for anew, now that we are told of changes: none is missed.
+            path.upload.configureFirst(hooks.brokerConfig(replicaManager));
+            return Optional.of(path);
         } catch (HookMismatchException e) {
             LOG.error("Walbridge is off: Kafka {} lacks the hook {} ({})", KafkaVersion.get(), e.getMessage(),
                     e.getCause().toString());
-        } catch (ConfigException e) {
-            LOG.error("Walbridge is off: {}", e.getMessage());
+            return Optional.empty();
         }
-        return Optional.empty();
     }
 
-    /** Stops the upload, after what the logs hold has been stored. */
-    void close(Duration flush, Duration stop) throws InterruptedException {
-        manager.close(flush, stop);
+    /** Stops the upload, after what the logs hold has been stored, and leaves nothing behind. */
+    void close() throws InterruptedException {
         try {
-            ManagementFactory.getPlatformMBeanServer().unregisterMBean(new ObjectName(MBEAN));
-        } catch (JMException e) {
-            LOG.warn("Cannot unregister {}", MBEAN, e);
+            upload.close();
+        } finally {
+            untie();
         }
     }
 
-    private static DataPath start(RemoteWalManagerConfig config, Broker broker) throws JMException {
-        RemoteWalStorageManager storage = StorageManagerLoader.create(config, broker);
-        RemoteWalManager manager = new RemoteWalManager(config, broker, storage);
-        ManagementFactory.getPlatformMBeanServer().registerMBean(manager, new ObjectName(MBEAN));
-        manager.start();
-        LOG.info("Walbridge stores the topics {} of cluster {} in the WAL, through {}", config.topics(),
-                broker.clusterId(), storage.getClass().getName());
-        return new DataPath(manager);
+    private void untie() {
+        while (!undo.isEmpty()) {
+            try {
+                undo.pop().run();
+            } catch (JMException | RuntimeException e) {
+                LOG.warn("Walbridge cannot leave the broker as it was", e);
+            }
+        }
     }
 
     /** A Kafka that has these classes would use them for itself, and they might not be the ones we were built with. */

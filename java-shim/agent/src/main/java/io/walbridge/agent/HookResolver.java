@@ -4,9 +4,11 @@ package io.walbridge.agent;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Collectors;
 
 /**
@@ -56,6 +58,16 @@ final class HookResolver {
         if (Arrays.stream(owner.getDeclaredMethods()).noneMatch(method -> method.getName().equals(name))) {
             throw new HookMismatchException(owner.getName() + "." + name,
                     new NoSuchMethodException("of any signature"));
+        }
+    }
+
+    /** Checks that every constructor of the class has a parameter of the type. */
+    void constructorTaking(Class<?> owner, Class<?> parameter) throws HookMismatchException {
+        for (Constructor<?> constructor : owner.getDeclaredConstructors()) {
+            if (!List.of(constructor.getParameterTypes()).contains(parameter)) {
+                throw new HookMismatchException(owner.getName() + "(…, " + parameter.getTypeName() + ", …)",
+                        new NoSuchMethodException("there is " + constructor));
+            }
         }
     }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import org.apache.kafka.common.Reconfigurable;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.AbstractConfig;
+import org.apache.kafka.common.metrics.Metrics;
 
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.Map;
 import java.util.NavigableMap;
 
 /**
@@ -21,6 +25,10 @@ final class Hooks {
     static final String APPEND = "appendRecordsToLeader";
 
     private final MethodHandle config;
+    private final MethodHandle dynamicConfig;
+    private final MethodHandle currentConfig;
+    private final MethodHandle addReconfigurable;
+    private final MethodHandle removeReconfigurable;
     final MethodHandle brokerEpochSupplier;
     final MethodHandle leaderPartitionsIterator;
 
@@ -30,6 +38,7 @@ final class Hooks {
     final MethodHandle getLeaderEpoch;
     final MethodHandle leaderLogIfLocal;
     final MethodHandle logDirectoryId;
+    final MethodHandle remoteReplicas;
 
     final MethodHandle logStartOffset;
     final MethodHandle logEndOffset;
@@ -39,6 +48,12 @@ final class Hooks {
     final MethodHandle epochWithOffsets;
     final MethodHandle fetchedRecords;
     final MethodHandle readToLogEnd;
+    final MethodHandle offsetMetadata;
+    final MethodHandle segmentBaseOffset;
+    final MethodHandle positionInSegment;
+    final MethodHandle logSegments;
+    final MethodHandle baseOffset;
+    final MethodHandle segmentSize;
 
     final Class<?> fileRecords;
     final MethodHandle sizeInBytes;
@@ -47,6 +62,7 @@ final class Hooks {
 
     final MethodHandle hasNext;
     final MethodHandle next;
+    final MethodHandle isEmpty;
     final MethodHandle isDefined;
     final MethodHandle get;
     final MethodHandle apply;
@@ -58,6 +74,8 @@ final class Hooks {
         Class<?> iterator = find.type("scala.collection.Iterator");
         hasNext = find.method(iterator, "hasNext", boolean.class);
         next = find.method(iterator, "next", Object.class);
+        Class<?> iterable = find.type("scala.collection.Iterable");
+        isEmpty = find.method(iterable, "isEmpty", boolean.class);
         Class<?> option = find.type("scala.Option");
         isDefined = find.method(option, "isDefined", boolean.class);
         get = find.method(option, "get", Object.class);
@@ -70,6 +88,14 @@ final class Hooks {
         leaderPartitionsIterator = find.method(replicaManager, "leaderPartitionsIterator", iterator);
         find.anyMethod(replicaManager, APPLY_DELTA);
         find.anyMethod(replicaManager, SHUTDOWN);
+        find.constructorTaking(replicaManager, Metrics.class);
+
+        Class<?> kafkaConfig = find.type("kafka.server.KafkaConfig");
+        Class<?> dynamicBrokerConfig = find.type("kafka.server.DynamicBrokerConfig");
+        dynamicConfig = find.method(kafkaConfig, "dynamicConfig", dynamicBrokerConfig);
+        currentConfig = find.method(dynamicBrokerConfig, "currentKafkaConfig", kafkaConfig);
+        addReconfigurable = find.method(kafkaConfig, "addReconfigurable", void.class, Reconfigurable.class);
+        removeReconfigurable = find.method(kafkaConfig, "removeReconfigurable", void.class, Reconfigurable.class);
 
         Class<?> partition = find.type(PARTITION);
         find.anyMethod(partition, APPEND);
@@ -79,6 +105,7 @@ final class Hooks {
         getLeaderEpoch = find.method(partition, "getLeaderEpoch", int.class);
         leaderLogIfLocal = find.method(partition, "leaderLogIfLocal", option);
         logDirectoryId = find.method(partition, "logDirectoryId", option);
+        remoteReplicas = find.method(partition, "remoteReplicas", iterable);
 
         // In this order: 4.0 has a class of the new name, too, with only some static methods.
         Class<?> unifiedLog = find.type("kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
@@ -92,6 +119,14 @@ final class Hooks {
         leaderEpochCache = find.method(unifiedLog, "leaderEpochCache", epochCache);
         epochWithOffsets = find.method(epochCache, "epochWithOffsets", NavigableMap.class);
         readToLogEnd = find.getter(fetchIsolation, "LOG_END", fetchIsolation);
+        Class<?> logOffset = find.type("org.apache.kafka.storage.internals.log.LogOffsetMetadata");
+        offsetMetadata = find.method(unifiedLog, "maybeConvertToOffsetMetadata", logOffset, long.class);
+        segmentBaseOffset = find.getter(logOffset, "segmentBaseOffset", long.class);
+        positionInSegment = find.getter(logOffset, "relativePositionInSegment", int.class);
+        Class<?> logSegment = find.type("org.apache.kafka.storage.internals.log.LogSegment");
+        logSegments = find.method(unifiedLog, "logSegments", Collection.class);
+        baseOffset = find.method(logSegment, "baseOffset", long.class);
+        segmentSize = find.method(logSegment, "size", int.class);
 
         Class<?> records = recordType(find, "Records");
         Class<?> memoryRecords = recordType(find, "MemoryRecords");
@@ -102,10 +137,31 @@ final class Hooks {
         readableRecords = find.method(memoryRecords, "readableRecords", memoryRecords, ByteBuffer.class);
     }
 
-    /** The broker's whole configuration. */
-    AbstractConfig brokerConfig(Object replicaManager) {
+    /**
+     * The broker's whole configuration, with what was set dynamically. It waits for a change that is being taken over,
+     * so that whoever has been added before misses none.
+     */
+    Map<String, Object> brokerConfig(Object replicaManager) {
         try {
-            return (AbstractConfig) (Object) config.invokeExact(replicaManager);
+            Object dynamic = (Object) dynamicConfig.invokeExact((Object) config.invokeExact(replicaManager));
+            return ((AbstractConfig) (Object) currentConfig.invokeExact(dynamic)).originals();
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    /** Has reconfigurable told of every dynamic change of its keys, by a thread that must not wait. */
+    void addReconfigurable(Object replicaManager, Reconfigurable reconfigurable) {
+        try {
+            addReconfigurable.invokeExact((Object) config.invokeExact(replicaManager), (Object) reconfigurable);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    void removeReconfigurable(Object replicaManager, Reconfigurable reconfigurable) {
+        try {
+            removeReconfigurable.invokeExact((Object) config.invokeExact(replicaManager), (Object) reconfigurable);
         } catch (Throwable e) {
             throw HookCallException.rethrow(e);
         }

@@ -8,6 +8,7 @@ import org.apache.kafka.common.config.TopicConfig;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Collection;
 import java.util.NavigableMap;
 import java.util.Objects;
 
@@ -65,6 +66,33 @@ final class KafkaLedPartition implements LedPartition {
     public long logEndOffset() {
         try {
             return (long) hooks.logEndOffset.invokeExact(log);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public long bytesFrom(long offset) {
+        try {
+            Object at = (Object) hooks.offsetMetadata.invokeExact(log, offset);
+            long segment = (long) hooks.segmentBaseOffset.invokeExact(at);
+            long bytes = -Math.max(0, (int) hooks.positionInSegment.invokeExact(at));
+            for (Object each : (Collection<?>) (Object) hooks.logSegments.invokeExact(log)) {
+                if ((long) hooks.baseOffset.invokeExact(each) >= segment) {
+                    bytes += (int) hooks.segmentSize.invokeExact(each);
+                }
+            }
+            return Math.max(0, bytes);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
+
+    @Override
+    public boolean replicated() {
+        try {
+            Object others = (Object) hooks.remoteReplicas.invokeExact(partition);
+            return !(boolean) hooks.isEmpty.invokeExact(others);
         } catch (Throwable e) {
             throw HookCallException.rethrow(e);
         }

@@ -27,6 +27,12 @@ interface LedPartition {
 
     long logEndOffset();
 
+    /** The bytes of the log from offset to its end; all of them where the log starts later. */
+    long bytesFrom(long offset);
+
+    /** Whether other brokers have or get a replica. */
+    boolean replicated();
+
     /**
      * Reads from the batch that holds offset on, at most maxBytes, but at least one whole batch. The last batch may be
      * cut off. The bytes are a copy; none where offset is the log's end.

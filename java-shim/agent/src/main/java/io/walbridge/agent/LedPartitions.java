@@ -13,23 +13,24 @@ import java.util.Optional;
 
 /**
  * The uploads of what this broker leads and selects: one {@link WalPartition} for each partition, leader epoch and log.
- * Serves one thread, but for {@link #current()}.
+ * Thread-safe.
  */
 final class LedPartitions {
     private static final Logger LOG = LoggerFactory.getLogger(LedPartitions.class);
 
     private final Broker broker;
-    private final TopicSelection selection;
     private final Growth growth;
-    private final Map<String, String> refused = new HashMap<>();
     private final StoredEnds remembered;
     private final Resumption resumption;
+    private TopicSelection selection;
     private long seen = -1;
     private long settled;
+    private boolean ended;
     private Map<TopicIdPartition, WalPartition> uploads = Map.of();
     private volatile List<WalPartition> current = List.of();
+    private volatile Map<String, String> refused = Map.of();
 
-    /** @param remembered gets how far a partition is stored that is led no more, in case it comes back */
+    /** @param remembered gets how far a partition is stored that is uploaded no more, in case it comes back */
     LedPartitions(Broker broker, TopicSelection selection, Growth growth, StoredEnds remembered,
                   Resumption resumption) {
         this.broker = broker;
@@ -44,32 +45,57 @@ final class LedPartitions {
         return current;
     }
 
+    /** The topics that are selected and do not go to the WAL all the same, with the reasons. */
+    Map<String, String> refused() {
+        return refused;
+    }
+
+    /** Selects other topics, from the next refresh on. */
+    synchronized void select(TopicSelection other) {
+        selection = other;
+        seen = -1;
+    }
+
+    /** Ends all uploads for good. */
+    synchronized void end() {
+        ended = true;
+        replace(Map.of());
+    }
+
     /** Asks the broker what it leads now, if that may have changed since the last time. */
-    void refreshIfChanged() {
+    synchronized void refreshIfChanged() {
         if (broker.leadershipVersion() != seen || resumption.settled() != settled) {
             refresh();
         }
     }
 
     /** Asks the broker what it leads now. */
-    void refresh() {
-        if (broker.epoch() < 0) {
-            return; // It believes its old metadata until it has registered anew, and cannot say yet who it is.
+    synchronized void refresh() {
+        if (ended || broker.epoch() < 0) {
+            return; // Until it has registered anew it believes its old metadata and cannot say who it is.
         }
         long version = broker.leadershipVersion();
         settled = resumption.settled();
-        Map<TopicIdPartition, WalPartition> before = uploads;
         Map<TopicIdPartition, WalPartition> now = new HashMap<>();
+        Map<String, String> refusals = new HashMap<>();
         for (LedPartition led : broker.led()) {
-            if (selected(led)) {
-                WalPartition known = before.get(led.id());
+            if (selected(led, refusals)) {
+                WalPartition known = uploads.get(led.id());
                 WalPartition upload = known != null && known.led().equals(led) ? known : begin(led, known);
                 if (upload != null) {
                     now.put(led.id(), upload);
                 }
             }
         }
-        before.forEach((id, upload) -> {
+        replace(now);
+        refused = Map.copyOf(refusals);
+        // An append that nobody told of, whatever the reason, is found here at the latest.
+        current.stream().filter(WalPartition::hasUnread).forEach(WalPartition::grew);
+        seen = version;
+    }
+
+    private void replace(Map<TopicIdPartition, WalPartition> now) {
+        uploads.forEach((id, upload) -> {
             if (now.get(id) != upload) {
                 upload.end();
             }
@@ -80,9 +106,6 @@ final class LedPartitions {
         });
         uploads = now;
         current = List.copyOf(now.values());
-        // An append that nobody told of, whatever the reason, is found here at the latest.
-        current.stream().filter(WalPartition::hasUnread).forEach(WalPartition::grew);
-        seen = version;
     }
 
     /**
@@ -107,17 +130,18 @@ final class LedPartitions {
         return upload;
     }
 
-    private boolean selected(LedPartition led) {
+    private boolean selected(LedPartition led, Map<String, String> refusals) {
         String topic = led.id().topic();
         if (!selection.matches(topic)) {
             return false;
         }
         Optional<String> refusal = TopicSelection.refusal(topic, led.compacted());
-        if (refusal.isEmpty()) {
-            refused.remove(topic);
-        } else if (!refusal.get().equals(refused.put(topic, refusal.get()))) {
-            LOG.warn("Topic {} does not go to the WAL: {}", topic, refusal.get());
-        }
+        refusal.ifPresent(reason -> {
+            boolean toldNow = refusals.put(topic, reason) != null;
+            if (!toldNow && !reason.equals(refused.get(topic))) {
+                LOG.warn("Topic {} does not go to the WAL: {}", topic, reason);
+            }
+        });
         return refusal.isEmpty();
     }
 }

@@ -8,18 +8,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Starts an {@link RLMWalTask} for every partition that has something to read, as soon as there is room for it. It
  * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks
- * every millisecond at those that have grown.
+ * every millisecond at those that have grown. Its thread must never be interrupted, since it looks into logs.
  */
-final class PartitionScanner implements Runnable {
+final class PartitionScanner implements UntilStopped.Step {
     private static final Duration BUSY = Duration.ofMillis(1);
     /** While there is something to read and it cannot be read: no room, or a partition at rest. */
     private static final Duration BLOCKED = Duration.ofMillis(10);
@@ -28,6 +27,7 @@ final class PartitionScanner implements Runnable {
     private static final Duration BUSY_FOR = Duration.ofMillis(50);
     /** For what no append and no change of leadership announces: a log in another directory, a topic now compacted. */
     private static final Duration REFRESH = Duration.ofSeconds(5);
+    private static final Duration MEASURE = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(PartitionScanner.class);
 
@@ -38,10 +38,10 @@ final class PartitionScanner implements Runnable {
     private final Executor readers;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
-    private final CountDownLatch stopped = new CountDownLatch(1);
     /** The partitions with something to read, those first that have waited longest. */
     private final Set<WalPartition> unread = new LinkedHashSet<>();
     private long nextRefresh = System.nanoTime();
+    private long nextMeasure = nextRefresh;
     private long lastRead = nextRefresh;
 
     PartitionScanner(LedPartitions partitions, Growth growth, BlockingQueue<WalSection> queue, Backlog backlog,
@@ -55,29 +55,13 @@ final class PartitionScanner implements Runnable {
         this.throttle = throttle;
     }
 
-    /** Makes run return soon. */
-    void stop() {
-        stopped.countDown();
-    }
-
     @Override
-    public void run() {
-        try {
-            do {
-                if (unread.isEmpty()) {
-                    growth.await(IDLE);
-                }
-                try {
-                    scan(System.nanoTime());
-                } catch (RuntimeException | Error e) {
-                    if (throttle.allows(PartitionScanner.class)) {
-                        LOG.warn("Cannot look for what to store in the WAL; trying again", e);
-                    }
-                }
-            } while (!stopped.await(pause().toNanos(), TimeUnit.NANOSECONDS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    public void take() throws InterruptedException {
+        if (unread.isEmpty()) {
+            growth.await(IDLE);
         }
+        scan(System.nanoTime());
+        Thread.sleep(pause().toMillis());
     }
 
     private Duration pause() {
@@ -93,6 +77,10 @@ final class PartitionScanner implements Runnable {
         }
         growth.drainTo(unread);
         unread.removeIf(partition -> !partition.hasUnread());
+        if (now - nextMeasure >= 0) {
+            nextMeasure = now + MEASURE.toNanos();
+            skipAhead();
+        }
         List<WalPartition> submitted = new ArrayList<>();
         for (WalPartition partition : unread) {
             if (queue.remainingCapacity() == 0 || !backlog.hasRoom(RLMWalTask.READ_BYTES)) {
@@ -107,6 +95,35 @@ final class PartitionScanner implements Runnable {
         }
         submitted.forEach(unread::remove);
         unread.addAll(submitted);
+    }
+
+    /** Where too much waits in the logs, lets replicated partitions skip it. A single replica never does. */
+    private void skipAhead() {
+        List<SkipAhead.Unread> measured = new ArrayList<>();
+        for (WalPartition partition : unread) {
+            try {
+                measure(partition).ifPresent(measured::add);
+            } catch (RuntimeException e) {
+                LOG.debug("Cannot tell how much of {} is unread", partition, e); // Reading it will say why.
+            }
+        }
+        for (SkipAhead.Unread skip : SkipAhead.choose(measured, backlog.max())) {
+            long records = skip.partition().skipTo(skip.end());
+            metrics.skipped(records, skip.bytes());
+            if (throttle.allows(SkipAhead.class)) {
+                LOG.warn("The WAL is too far behind: {} skips {} bytes of its log, up to offset {}, and others may do "
+                        + "so; SkippedRecords counts them", skip.partition(), skip.bytes(), skip.end());
+            }
+        }
+    }
+
+    private static Optional<SkipAhead.Unread> measure(WalPartition partition) {
+        LedPartition led = partition.led();
+        if (!led.replicated()) {
+            return Optional.empty();
+        }
+        long end = led.logEndOffset();
+        return Optional.of(new SkipAhead.Unread(partition, led.bytesFrom(partition.next()), end));
     }
 
     private void submit(WalPartition partition) {

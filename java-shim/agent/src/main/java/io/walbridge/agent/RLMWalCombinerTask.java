@@ -6,20 +6,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and never waits for more; the
- * daemon does that. Many run at once. An interrupt ends it.
+ * daemon does that. Many run at once, each taking a step at a time.
  *
  * <p>A copy that fails is tried again in halves, so that one section that the storage refuses cannot hold up the
  * others; when the storage comes back after an outage this costs a handful of extra copies. A single section that keeps
- * failing is given up: its partition rests and then reads it again from the log. Nothing is skipped.
+ * failing is given up: its partition rests and then reads it again from the log.
+ *
+ * <p>A section stays in a field until it is stored or given up, so that none is lost whatever a step throws.
  */
-final class RLMWalCombinerTask implements Runnable {
+final class RLMWalCombinerTask implements UntilStopped.Step {
     private static final long FIRST_BACKOFF_MS = 100;
     private static final long MAX_BACKOFF_MS = 1_000;
     private static final int MAX_ATTEMPTS = 8;
@@ -33,7 +37,12 @@ final class RLMWalCombinerTask implements Runnable {
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
     private final int maxBytes;
+    /** Taken from the queue, and in no batch yet. */
     private WalSection heldOver;
+    /** What is to be copied, a batch as one copy, the first one next. */
+    private final Deque<List<WalSection>> batches = new ArrayDeque<>();
+    /** Of the first batch, where that is a single section. */
+    private int attempts;
     private int failuresInARow;
 
     RLMWalCombinerTask(BlockingQueue<WalSection> queue, CombinedCopy copy, Backlog backlog, CopyMetrics metrics,
@@ -46,33 +55,43 @@ final class RLMWalCombinerTask implements Runnable {
         this.maxBytes = maxBytes;
     }
 
+    /** Copies the next batch once. An interrupt ends the waiting, and the copying where the storage lets it. */
     @Override
-    public void run() {
-        try {
-            while (true) {
-                copy(take());
-            }
-        } catch (InterruptedException e) {
-            LOG.debug("{} ends", Thread.currentThread().getName());
+    public void take() throws InterruptedException {
+        if (batches.isEmpty()) {
+            nextBatch();
         }
+        List<WalSection> batch = batches.peek();
+        try {
+            List<StoredSection> stored = copy.copy(batch);
+            stored.forEach(one -> one.section().partition().stored(one.section(), one.metadata()));
+            metrics.copied(stored);
+        } catch (RemoteStorageException | RuntimeException | Error e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            failed(batch, e);
+            Thread.sleep(backoffMs());
+            return;
+        }
+        failuresInARow = 0;
+        done(batch);
     }
 
     /** Waits for a section and takes those behind it, up to the bound; a single section may be larger. */
-    private List<WalSection> take() throws InterruptedException {
-        List<WalSection> taken = new ArrayList<>();
-        WalSection section = heldOver != null ? heldOver : received(queue.take());
-        heldOver = null;
-        long bytes = 0;
-        while (section != null) {
-            bytes += section.sizeInBytes();
-            if (bytes > maxBytes && !taken.isEmpty()) {
-                heldOver = section;
-                break;
-            }
-            taken.add(section);
-            section = received(queue.poll());
+    private void nextBatch() throws InterruptedException {
+        if (heldOver == null) {
+            heldOver = received(queue.take());
         }
-        return taken;
+        List<WalSection> batch = new ArrayList<>();
+        batches.add(batch);
+        attempts = 0;
+        long bytes = 0;
+        while (heldOver != null && (batch.isEmpty() || bytes + heldOver.sizeInBytes() <= maxBytes)) {
+            batch.add(heldOver);
+            bytes += heldOver.sizeInBytes();
+            heldOver = received(queue.poll());
+        }
     }
 
     private static WalSection received(WalSection section) {
@@ -82,42 +101,37 @@ final class RLMWalCombinerTask implements Runnable {
         return section;
     }
 
-    private void copy(List<WalSection> sections) throws InterruptedException {
-        for (int attempt = 1; !copied(sections); attempt++) {
-            Thread.sleep(backoffMs());
-            if (sections.size() > 1) {
-                int half = sections.size() / 2;
-                copy(sections.subList(0, half));
-                copy(sections.subList(half, sections.size()));
-                return;
-            }
-            if (attempt == MAX_ATTEMPTS) {
-                sections.get(0).partition().givenUp(sections.get(0), REST_AFTER_GIVING_UP);
-                break;
-            }
-        }
-        sections.forEach(section -> backlog.release(section.reserved()));
+    private void halve(List<WalSection> batch) {
+        List<WalSection> first = batch.subList(0, batch.size() / 2);
+        List<WalSection> second = batch.subList(batch.size() / 2, batch.size());
+        batches.poll();
+        batches.push(second);
+        batches.push(first);
+        attempts = 0;
     }
 
-    private boolean copied(List<WalSection> sections) throws InterruptedException {
-        try {
-            List<StoredSection> stored = copy.copy(sections);
-            stored.forEach(one -> one.section().partition().stored(one.section(), one.metadata()));
-            metrics.copied(stored);
-            failuresInARow = 0;
-            return true;
-        } catch (RemoteStorageException | RuntimeException | Error e) {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            metrics.failed();
-            failuresInARow++;
-            if (throttle.allows(RLMWalCombinerTask.class)) {
-                LOG.warn("Cannot copy {} sections to the WAL, {} from offset {} on among them; trying again: {}",
-                        sections.size(), sections.get(0).partition(), sections.get(0).from(), e.toString());
-                LOG.debug("The reason", e);
-            }
-            return false;
+    private void done(List<WalSection> batch) {
+        batches.poll();
+        attempts = 0;
+        batch.forEach(section -> backlog.release(section.reserved()));
+    }
+
+    /** Decides what comes next before it tells of the failure: the telling may fail as well. */
+    private void failed(List<WalSection> batch, Throwable failure) {
+        metrics.failed();
+        failuresInARow++;
+        attempts++;
+        if (batch.size() > 1) {
+            halve(batch);
+        } else if (attempts >= MAX_ATTEMPTS) {
+            WalSection section = batch.get(0);
+            metrics.skipped(section.partition().givenUp(section, REST_AFTER_GIVING_UP), section);
+            done(batch);
+        }
+        if (throttle.allows(RLMWalCombinerTask.class)) {
+            LOG.warn("Cannot copy {} sections to the WAL, {} from offset {} on among them; trying again: {}",
+                    batch.size(), batch.get(0).partition(), batch.get(0).from(), failure.toString());
+            LOG.debug("The reason", failure);
         }
     }
 

@@ -58,7 +58,7 @@ final class RLMWalTask implements Runnable {
     private void readAndQueue() throws IOException {
         LedPartition led = partition.led();
         long lost = partition.logStart(led.logStartOffset());
-        metrics.skipped(lost);
+        metrics.skipped(lost, 0);
         if (lost > 0 && throttle.allows(partition.led().id())) {
             LOG.warn("{} records of {} were deleted from the log, up to offset {}, before they were in the WAL", lost,
                     partition, led.logStartOffset());

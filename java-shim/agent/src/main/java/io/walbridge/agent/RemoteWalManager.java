@@ -6,7 +6,6 @@ import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,7 @@ import java.util.stream.Stream;
  * RLMWalCombinerTasks copy it. What cannot be stored stays in the logs, and nothing here ever waits in a thread of
  * the broker, but for {@link #close}.
  */
-final class RemoteWalManager implements RemoteWalManagerMXBean {
+final class RemoteWalManager {
     private static final Duration LOG_PERIOD = Duration.ofSeconds(30);
     private static final int RESUME_THREADS = 4;
     private static final Duration RESUME_PATIENCE = Duration.ofMinutes(5);
@@ -38,22 +37,32 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteWalManager.class);
 
     private final RemoteWalStorageManager storage;
+    private final CopyMetrics metrics;
     private final LedPartitions partitions;
-    private final Backlog backlog;
-    private final CopyMetrics metrics = new CopyMetrics();
-    private final PartitionScanner scanner;
-    private final StoredEnds remembered = new StoredEnds();
+    private final StoredEnds remembered;
     private final Resumption resumption;
     private final Checkpointer checkpointer;
+    private final Backlog backlog;
     private final ExecutorService readers;
     private final ExecutorService resumers;
+    private final UntilStopped scanner;
     private final Thread scannerThread;
     private final Thread checkpointThread;
-    private final List<Thread> combiners = new ArrayList<>();
+    private final List<UntilStopped> combiners = new ArrayList<>();
+    private final List<Thread> combinerThreads = new ArrayList<>();
 
-    /** Starts nothing yet. The storage manager is configured already, and closed by {@link #close}. */
-    RemoteWalManager(RemoteWalManagerConfig config, Broker broker, RemoteWalStorageManager storage) {
+    /**
+     * Starts nothing yet.
+     *
+     * @param storage configured already, and closed by {@link #close}
+     * @param metrics counts what is done
+     * @param remembered where earlier uploads of this process got to, and where this one gets to
+     */
+    RemoteWalManager(RemoteWalManagerConfig config, Broker broker, RemoteWalStorageManager storage,
+                     CopyMetrics metrics, StoredEnds remembered) {
         this.storage = storage;
+        this.metrics = metrics;
+        this.remembered = remembered;
         BlockingQueue<WalSection> queue =
                 new ArrayBlockingQueue<>(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
         LogThrottle throttle = new LogThrottle(LOG_PERIOD);
@@ -66,48 +75,75 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
         backlog = new Backlog(config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES));
         readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
                 threadFactory("walbridge-wal-task-"));
-        scanner = new PartitionScanner(partitions, growth, queue, backlog, readers, metrics, throttle);
+        scanner = new UntilStopped(
+                new PartitionScanner(partitions, growth, queue, backlog, readers, metrics, throttle), throttle);
         scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
         CombinedCopy copy = new CombinedCopy(broker, storage);
         ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");
         for (int i = 0; i < config.getInt(RemoteWalManagerConfig.COMBINER_THREADS); i++) {
-            combiners.add(combinerFactory.newThread(new RLMWalCombinerTask(queue, copy, backlog, metrics, throttle,
-                    config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES))));
+            UntilStopped combiner = new UntilStopped(new RLMWalCombinerTask(queue, copy, backlog, metrics, throttle,
+                    config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES)), throttle);
+            combiners.add(combiner);
+            combinerThreads.add(combinerFactory.newThread(combiner));
         }
     }
 
+    /** What fails here, such as for want of a thread, has to be followed by {@link #close}. */
     void start() {
         checkpointer.load(resumption);
-        combiners.forEach(Thread::start);
+        combinerThreads.forEach(Thread::start);
         scannerThread.start();
         checkpointThread.start();
+    }
+
+    /** Selects other topics, within some milliseconds. */
+    void select(TopicSelection topics) {
+        partitions.select(topics);
     }
 
     /**
      * Stops the upload for good. Where copies work, it first waits until everything is stored that the logs hold.
      *
      * @param flush how long that may take
-     * @param stop how long the threads may take to end after that; they are left behind if they do not
+     * @param stop how long the threads and the storage manager may take to end after that; they are left behind if
+     *     they do not
      */
     void close(Duration flush, Duration stop) throws InterruptedException {
-        if (!flushed(flush)) {
-            LOG.warn("The WAL lacks {} records of this broker's logs", getLagRecords());
+        try {
+            if (!flushed(flush)) {
+                LOG.warn("The WAL lacks {} records of this broker's logs", getLagRecords());
+            }
+        } finally {
+            stop(stop);
         }
-        long deadline = System.nanoTime() + stop.toNanos();
+    }
+
+    private void stop(Duration timeout) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        combiners.forEach(UntilStopped::stop);
         scanner.stop();
-        join(scannerThread, deadline);
         readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
         resumers.shutdown();
-        combiners.forEach(Thread::interrupt);
-        for (Thread combiner : combiners) {
-            join(combiner, deadline);
-        }
-        checkpointer.stop();
-        join(checkpointThread, deadline);
+        combinerThreads.forEach(Thread::interrupt);
+        // On a thread of its own, since nobody knows how long a storage manager takes.
+        Thread end = threadFactory("walbridge-end-").newThread(() -> end(deadline));
+        end.start();
+        join(end, deadline);
+    }
+
+    private void end(long deadline) {
         try {
-            storage.close();
-        } catch (IOException | RuntimeException e) {
-            LOG.warn("Cannot close {}", storage.getClass().getName(), e);
+            join(scannerThread, deadline);
+            for (Thread combiner : combinerThreads) {
+                join(combiner, deadline);
+            }
+            partitions.end();
+            checkpointer.stop();
+            join(checkpointThread, deadline);
+        } catch (InterruptedException e) {
+            LOG.debug("Nobody interrupts this thread", e);
+        } finally {
+            StorageManagerLoader.close(storage);
         }
     }
 
@@ -132,62 +168,39 @@ final class RemoteWalManager implements RemoteWalManagerMXBean {
         return true;
     }
 
-    @Override
-    public long getCopies() {
-        return metrics.copies();
-    }
-
-    @Override
-    public long getFailedCopies() {
-        return metrics.failures();
-    }
-
-    @Override
-    public long getSections() {
-        return metrics.sections();
-    }
-
-    @Override
-    public long getRecords() {
-        return metrics.records();
-    }
-
-    @Override
-    public long getBytes() {
-        return metrics.bytes();
-    }
-
-    @Override
-    public long getSkippedRecords() {
-        return metrics.skippedRecords();
-    }
-
-    @Override
-    public long getBacklogBytes() {
+    /** The figures are those of {@link RemoteWalManagerMXBean}. */
+    long getBacklogBytes() {
         return backlog.held();
     }
 
-    @Override
-    public int getPartitions() {
+    int getPartitions() {
         return (int) led().count();
     }
 
-    @Override
-    public long getLagRecords() {
+    long getLagRecords() {
         return led().mapToLong(WalPartition::lag).sum();
     }
 
-    @Override
-    public Map<String, Long> getWalEnds() {
-        return led().collect(
-                Collectors.toMap(partition -> partition.led().id().topicPartition().toString(), WalPartition::walEnd));
+    Map<String, Long> getWalStarts() {
+        return led().collect(Collectors.toMap(RemoteWalManager::name, WalPartition::walStart));
     }
 
-    @Override
-    public long walEnd(String topic, int partition) {
+    Map<String, Long> getWalEnds() {
+        return led().collect(Collectors.toMap(RemoteWalManager::name, WalPartition::walEnd));
+    }
+
+    long walEnd(String topic, int partition) {
         TopicPartition id = new TopicPartition(topic, partition);
         return led().filter(upload -> upload.led().id().topicPartition().equals(id))
                 .mapToLong(WalPartition::walEnd).findAny().orElse(-1);
+    }
+
+    Map<String, String> getRefusedTopics() {
+        return partitions.refused();
+    }
+
+    private static String name(WalPartition partition) {
+        return partition.led().id().topicPartition().toString();
     }
 
     /** What has been found deposed does not count, even before the scanner notices. */

@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import java.util.List;
 import java.util.Map;
 
-/** The upload to the WAL, over JMX. Counters run from the broker's start. */
+/**
+ * The upload to the WAL, over JMX. Counters run from the broker's start; what describes the present is 0 or empty while
+ * the upload is off.
+ */
 public interface RemoteWalManagerMXBean {
+    /** Whether the upload runs. */
+    boolean isEnabled();
+
+    /**
+     * Switches the upload on, where it goes on from where it got to, or off, which drops what is under way; returns
+     * when that is done. It holds until the broker's end, or until remote.log.wal.storage.system.enable is changed.
+     *
+     * @throws IllegalStateException where it does not start; the broker's log has the reason, too
+     */
+    void setEnabled(boolean enabled);
+
+    /** The expressions that select topics. */
+    List<String> getTopics();
+
+    /** The topics that are selected and do not go to the WAL all the same, each with the reason. */
+    Map<String, String> getRefusedTopics();
+
     /** Copies that were stored; each holds sections of one or many partitions. */
     long getCopies();
 
@@ -21,10 +42,13 @@ public interface RemoteWalManagerMXBean {
     long getBytes();
 
     /**
-     * Offsets that retention or DeleteRecords took from a log before they were read for the WAL. They are below the log
-     * start, so nobody misses them.
+     * Records that never go to the WAL, counted by offsets: their partition skipped ahead, or they were deleted from the
+     * log before they were read.
      */
     long getSkippedRecords();
+
+    /** The bytes of those that partitions skipped. */
+    long getSkippedBytes();
 
     /** Bytes that are read from the logs and not yet stored. */
     long getBacklogBytes();
@@ -35,12 +59,18 @@ public interface RemoteWalManagerMXBean {
     /** Records of the logs that are not yet known to be stored, of all these partitions. */
     long getLagRecords();
 
-    /** The WAL end of each of these partitions, by name (topic-partition). */
+    /**
+     * From where on the WAL is known to hold each of these partitions without a gap, up to its WAL end, by name
+     * (topic-partition): where the upload began in this leader epoch, or where it skipped to.
+     */
+    Map<String, Long> getWalStarts();
+
+    /** The WAL end of each of these partitions, by name. */
     Map<String, Long> getWalEnds();
 
     /**
-     * The WAL end of one partition: everything of the log below it is stored durably. -1 where the partition is not
-     * one of these.
+     * The WAL end of one partition: everything of the log from its WAL start up to it is stored durably. -1 where the
+     * partition is not one of these.
      */
     long walEnd(String topic, int partition);
 }

@@ -52,7 +52,11 @@ final class Resumption {
         this.patience = patience;
     }
 
+    /** Takes a claim, unless this process knows better: what it has stored itself needs no proof. */
     void claim(StoredEnd claim) {
+        if (proven.get(claim.id()) != null) {
+            return;
+        }
         StoredEnd other = claims.get(claim.id());
         if (other == null || other.section().leaderEpoch() < claim.section().leaderEpoch()
                 || other.section().leaderEpoch() == claim.section().leaderEpoch() && other.offset() < claim.offset()) {

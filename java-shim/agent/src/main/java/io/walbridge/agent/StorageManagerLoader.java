@@ -3,8 +3,11 @@ package io.walbridge.agent;
 
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.io.File;
+import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -18,6 +21,8 @@ import java.util.stream.Stream;
  * bring other versions of what the broker uses; what the two share, Kafka's classes and the logger's, never does.
  */
 final class StorageManagerLoader extends URLClassLoader {
+    private static final Logger LOG = LoggerFactory.getLogger(StorageManagerLoader.class);
+
     private static final List<String> SHARED = List.of("java.", "org.apache.kafka.", "org.slf4j.");
 
     private StorageManagerLoader(URL[] urls, ClassLoader parent) {
@@ -35,8 +40,34 @@ final class StorageManagerLoader extends URLClassLoader {
         Map<String, Object> properties = config.storageManagerConfig();
         properties.put("cluster.id", broker.clusterId());
         properties.put("broker.id", broker.id());
-        storage.configure(properties);
+        try {
+            storage.configure(properties);
+        } catch (RuntimeException | Error e) {
+            close(storage);
+            throw e;
+        }
         return storage;
+    }
+
+    /** Closes a storage manager, and the jars that only it was using. */
+    static void close(RemoteWalStorageManager storage) {
+        try {
+            storage.close();
+        } catch (IOException | RuntimeException | Error e) {
+            LOG.warn("Cannot close {}", storage.getClass().getName(), e);
+        } finally {
+            closeJars(storage.getClass().getClassLoader());
+        }
+    }
+
+    private static void closeJars(ClassLoader loader) {
+        if (loader instanceof StorageManagerLoader own) {
+            try {
+                own.close();
+            } catch (IOException e) {
+                LOG.warn("Cannot close the class path of a storage manager", e);
+            }
+        }
     }
 
     private static RemoteWalStorageManager create(String className, String classPath, ClassLoader parent) {
@@ -45,6 +76,7 @@ final class StorageManagerLoader extends URLClassLoader {
             return Class.forName(className, true, loader).asSubclass(RemoteWalStorageManager.class)
                     .getDeclaredConstructor().newInstance();
         } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
+            closeJars(loader);
             throw new ConfigException(RemoteWalManagerConfig.CLASS_NAME, className, "cannot be created: " + e);
         }
     }

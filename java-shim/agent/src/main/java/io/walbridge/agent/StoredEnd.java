@@ -11,7 +11,7 @@ import java.util.NavigableMap;
  * How far a log was stored once. It tells of the WAL, not of the log: the log may have been truncated since.
  *
  * @param section a section that was stored then; its leader epochs are the lineage that the log had
- * @param offset everything below was stored
+ * @param offset where the upload had got to: everything below was stored, but for what it skipped
  */
 record StoredEnd(RemoteWalLogSegmentMetadata section, long offset) {
     TopicIdPartition id() {

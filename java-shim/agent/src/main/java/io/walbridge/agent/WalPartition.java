@@ -22,6 +22,8 @@ final class WalPartition {
     /** The reader, until it returns, and the sections that no combiner has taken yet. */
     private final AtomicInteger pending = new AtomicInteger();
     private volatile long next;
+    /** Nothing below it is read any more. */
+    private long skippedTo = -1;
     private volatile long restUntilNanos = System.nanoTime();
     private volatile boolean grown;
     private volatile boolean ended;
@@ -29,7 +31,7 @@ final class WalPartition {
 
     /**
      * @param lineage the log's leader epochs up to the current one; they stay as they are while the epoch lasts
-     * @param start where the upload begins: everything below is stored
+     * @param start where the upload begins
      * @param begun what start was found from; null where that is the log start
      */
     WalPartition(LedPartition led, NavigableMap<Integer, Long> lineage, Growth growth, long start, StoredEnd begun) {
@@ -47,6 +49,10 @@ final class WalPartition {
 
     NavigableMap<Integer, Long> lineage() {
         return lineage;
+    }
+
+    long walStart() {
+        return walEnd.start();
     }
 
     long walEnd() {
@@ -129,6 +135,20 @@ final class WalPartition {
         return lost;
     }
 
+    /**
+     * Reads nothing below offset any more, the log's end a moment ago; the WAL's range begins there. Returns how many
+     * offsets are left out.
+     */
+    synchronized long skipTo(long offset) {
+        long skipped = Math.max(0, offset - next);
+        if (skipped > 0) {
+            next = offset;
+            skippedTo = offset;
+            walEnd.restart(offset);
+        }
+        return skipped;
+    }
+
     /** A quorum holds the section. It counts only while the leader epoch lasts: then the log still holds it, too. */
     void stored(WalSection section, RemoteWalLogSegmentMetadata metadata) {
         if (led.stillLed()) {
@@ -139,11 +159,18 @@ final class WalPartition {
         }
     }
 
-    /** The section was not stored and is dropped: after the rest it is read again from the log. */
-    synchronized void givenUp(WalSection section, Duration rest) {
-        next = Math.min(next, section.from());
-        rest(rest);
-        grew();
+    /**
+     * The section was not stored and is dropped: after the rest it is read again from the log, unless the partition has
+     * skipped it since. Returns how many of its offsets are left out.
+     */
+    synchronized long givenUp(WalSection section, Duration rest) {
+        long again = Math.max(section.from(), skippedTo);
+        if (again < section.to()) {
+            next = Math.min(next, again);
+            rest(rest);
+            grew();
+        }
+        return Math.min(again, section.to()) - section.from();
     }
 
     /** Leaves the partition alone for a while. */

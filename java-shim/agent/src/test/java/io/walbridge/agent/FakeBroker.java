@@ -78,6 +78,7 @@ final class FakeBroker implements Broker {
         private boolean leader;
         private long logStart;
         private boolean compacted;
+        private boolean replicated;
         private Runnable onAppend;
 
         private FakePartition(TopicIdPartition id, AtomicLong leadershipVersion) {
@@ -100,6 +101,14 @@ final class FakeBroker implements Broker {
 
         synchronized void compact() {
             compacted = true;
+        }
+
+        synchronized void replicate() {
+            replicated = true;
+        }
+
+        synchronized boolean hasListener() {
+            return onAppend != null;
         }
 
         /** Appends as the leader of the epoch, be it this broker or another one. */
@@ -177,6 +186,21 @@ final class FakeBroker implements Broker {
         @Override
         public long logEndOffset() {
             return partition.end();
+        }
+
+        @Override
+        public long bytesFrom(long offset) {
+            synchronized (partition) {
+                return partition.log.stream().filter(batch -> batch.lastOffset() >= offset)
+                        .mapToLong(batch -> batch.bytes().length).sum();
+            }
+        }
+
+        @Override
+        public boolean replicated() {
+            synchronized (partition) {
+                return partition.replicated;
+            }
         }
 
         @Override

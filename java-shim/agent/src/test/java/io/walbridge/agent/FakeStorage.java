@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /** A store in memory that can be slow, fail before or after it has stored, and answer rubbish. */
 final class FakeStorage implements RemoteWalStorageManager {
@@ -37,6 +38,8 @@ final class FakeStorage implements RemoteWalStorageManager {
     volatile int maxDelayMs;
     volatile boolean down;
     volatile Predicate<RemoteWalLogSegmentMetadata> refused = segment -> false;
+    /** What every copy throws; null where none is to. */
+    volatile Supplier<Error> error;
     volatile boolean closed;
 
     @Override
@@ -44,6 +47,10 @@ final class FakeStorage implements RemoteWalStorageManager {
             RemoteWalCombinedLogSegmentMetadata combined, List<Records> recordsList,
             List<RemoteWalLogSegmentMetadata> segments) throws RemoteStorageException {
         delay();
+        Supplier<Error> thrown = error;
+        if (thrown != null) {
+            throw thrown.get();
+        }
         if (down || segments.stream().anyMatch(refused)) {
             throw new RemoteStorageException("down");
         }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** The whole upload, between a broker and a store in memory. */
 @Timeout(60)
@@ -31,8 +32,8 @@ class RemoteWalManagerTest extends UploadTest {
         append(partition, random, 50);
         await(() -> manager.walEnd("t", 0) == partition.end());
         assertHoldsTheLog(partition);
-        assertEquals(partition.batches().stream().mapToLong(batch -> batch.bytes().length).sum(), manager.getBytes());
-        assertEquals(partition.end(), manager.getRecords());
+        assertEquals(partition.batches().stream().mapToLong(batch -> batch.bytes().length).sum(), metrics.bytes());
+        assertEquals(partition.end(), metrics.records());
         assertEquals(0, manager.getBacklogBytes());
     }
 
@@ -77,7 +78,7 @@ class RemoteWalManagerTest extends UploadTest {
         storage.down = true;
         start();
         partitions.forEach(partition -> append(partition, random, 20));
-        await(() -> manager.getFailedCopies() > 5);
+        await(() -> metrics.failures() > 5);
         assertTrue(storage.stored.isEmpty());
         storage.down = false;
         await(() -> manager.getLagRecords() == 0);
@@ -94,13 +95,41 @@ class RemoteWalManagerTest extends UploadTest {
         partitions.forEach(partition -> append(partition, random, 20, 300_000));
         start();
         await(() -> manager.getBacklogBytes() > 3 << 20);
-        await(() -> manager.getFailedCopies() > 10);
+        await(() -> metrics.failures() > 10);
         assertTrue(manager.getBacklogBytes() <= 4 << 20, manager.getBacklogBytes() + " bytes");
         storage.down = false;
         await(() -> manager.getLagRecords() == 0);
         partitions.forEach(this::assertHoldsTheLog);
         assertTrue(storage.largestCopy.get() <= 2 << 20, storage.largestCopy + " bytes");
         assertEquals(0, manager.getBacklogBytes());
+    }
+
+    @Test
+    void replicatedPartitionsSkipWhatIsTooMuch() {
+        Random random = Seed.random();
+        config.put("remote.wal.log.manager.max.backlog.bytes", String.valueOf(4 << 20));
+        FakePartition single = lead(1).get(0);
+        storage.down = true;
+        start();
+        // The single one fills the memory, so that the other waits in its log.
+        append(single, random, 60, 300_000);
+        await(() -> manager.getBacklogBytes() > 3 << 20);
+        FakePartition replicated = broker.create("t", 1);
+        replicated.replicate();
+        replicated.follow(1);
+        append(replicated, random, 60, 300_000);
+        replicated.lead(2);
+        await(() -> metrics.skippedRecords() > 0);
+        long skippedTo = replicated.end();
+        assertEquals(skippedTo, manager.getWalStarts().get("t-1"));
+        assertEquals(skippedTo, manager.walEnd("t", 1));
+        storage.down = false;
+        append(replicated, random, 5);
+        await(() -> manager.getLagRecords() == 0);
+        assertPromise(replicated);
+        assertEquals(skippedTo, manager.getWalStarts().get("t-1"), "the gap is never claimed");
+        assertTrue(metrics.skippedRecords() <= skippedTo && metrics.skippedBytes() > 4 << 20);
+        assertHoldsTheLog(single);
     }
 
     @Test
@@ -125,10 +154,48 @@ class RemoteWalManagerTest extends UploadTest {
         start();
         long expected = partitions.stream().filter(partition -> partition.id().partition() != 3)
                 .mapToLong(FakePartition::end).sum();
-        await(() -> manager.getRecords() == expected);
+        await(() -> metrics.records() == expected);
         storage.refused = segment -> false;
         await(() -> manager.getLagRecords() == 0);
         partitions.forEach(this::assertHoldsTheLog);
+    }
+
+    /** What it throws cannot even be logged. */
+    @Test
+    void noErrorOfTheStorageEndsAThreadOrLosesASection() {
+        Random random = Seed.random();
+        config.put("remote.wal.log.manager.combiner.thread.pool.size", "1");
+        List<FakePartition> partitions = lead(10);
+        storage.error = () -> new Error() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public String toString() {
+                throw new StackOverflowError();
+            }
+        };
+        partitions.forEach(partition -> append(partition, random, 3));
+        start();
+        await(() -> metrics.failures() >= 3);
+        storage.error = null;
+        await(() -> manager.getLagRecords() == 0);
+        partitions.forEach(this::assertHoldsTheLog);
+        assertEquals(0, manager.getBacklogBytes());
+    }
+
+    @Test
+    void tellsWhichTopicsAreRefused() {
+        FakePartition compacted = broker.create("t-compacted", 0);
+        compacted.compact();
+        compacted.lead(1);
+        lead(1);
+        start();
+        await(() -> manager.getPartitions() == 1);
+        assertEquals(Set.of("t-compacted"), manager.getRefusedTopics().keySet());
+        assertTrue(manager.getRefusedTopics().get("t-compacted").contains("compacted"));
+        manager.select(new TopicSelection(List.of(Pattern.compile("other"))));
+        await(() -> manager.getPartitions() == 0);
+        assertEquals(Map.of(), manager.getRefusedTopics());
     }
 
     @Test
@@ -146,7 +213,7 @@ class RemoteWalManagerTest extends UploadTest {
         append(partition, random, 10);
         await(() -> manager.walEnd("t", 0) == partition.end());
         assertHoldsTheLog(partition);
-        assertEquals(partition.end(), manager.getRecords(), "records are stored once");
+        assertEquals(partition.end(), metrics.records(), "records are stored once");
     }
 
     @Test
@@ -176,7 +243,7 @@ class RemoteWalManagerTest extends UploadTest {
         start();
         await(() -> manager.walEnd("t", 0) == partition.end());
         assertHoldsTheLog(partition);
-        assertEquals(0, manager.getSkippedRecords(), "nothing was wanted of what lay below the log start");
+        assertEquals(0, metrics.skippedRecords(), "nothing was wanted of what lay below the log start");
     }
 
     @Test
@@ -187,7 +254,7 @@ class RemoteWalManagerTest extends UploadTest {
         storage.down = true;
         append(partition, random, 20, 400_000);
         start();
-        await(() -> manager.getFailedCopies() > 0);
+        await(() -> metrics.failures() > 0);
         long deleted = partition.end();
         partition.deleteRecords(deleted);
         append(partition, random, 20);
@@ -195,8 +262,8 @@ class RemoteWalManagerTest extends UploadTest {
         await(() -> manager.getLagRecords() == 0 && manager.getBacklogBytes() == 0);
         long read = storage.stored.stream().mapToLong(section -> section.metadata().endOffset() + 1)
                 .filter(end -> end <= deleted).max().orElse(0);
-        assertTrue(read < deleted && manager.getSkippedRecords() >= deleted - read,
-                manager.getSkippedRecords() + " of " + deleted + " counted, stored up to " + read);
+        assertTrue(read < deleted && metrics.skippedRecords() >= deleted - read,
+                metrics.skippedRecords() + " of " + deleted + " counted, stored up to " + read);
         assertHoldsTheLog(partition);
     }
 
@@ -219,7 +286,7 @@ class RemoteWalManagerTest extends UploadTest {
         storage.down = true;
         start();
         append(partition, Seed.random(), 10);
-        await(() -> manager.getFailedCopies() > 0);
+        await(() -> metrics.failures() > 0);
         long start = System.nanoTime();
         manager.close(PATIENCE, Duration.ofSeconds(2));
         assertTrue(System.nanoTime() - start < Duration.ofSeconds(5).toNanos());

@@ -52,7 +52,8 @@ record StockKafka(String version, Path libs) {
 
     private static final class Shared extends ClassLoader {
         private static final List<String> NAMES =
-                List.of("org.apache.kafka.common.TopicPartition", "org.apache.kafka.common.config.AbstractConfig");
+                List.of("org.apache.kafka.common.TopicPartition", "org.apache.kafka.common.config.AbstractConfig",
+                        "org.apache.kafka.common.Reconfigurable", "org.apache.kafka.common.metrics.Metrics");
 
         private Shared() {
             super(ClassLoader.getPlatformClassLoader());

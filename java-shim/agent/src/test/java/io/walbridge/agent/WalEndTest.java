@@ -34,6 +34,22 @@ class WalEndTest {
         assertEquals(40, end.get());
     }
 
+    @Test
+    void beginsAnewWhereItSkips() {
+        WalEnd end = new WalEnd(0);
+        end.stored(0, 10);
+        end.stored(20, 30);
+        end.restart(50);
+        assertEquals(50, end.start());
+        assertEquals(50, end.get());
+        end.stored(10, 20); // was under way
+        assertEquals(50, end.start());
+        assertEquals(50, end.get());
+        end.stored(50, 60);
+        assertEquals(50, end.start());
+        assertEquals(60, end.get());
+    }
+
     /** Ranges in any order, overlapping, against a set of single offsets. */
     @Test
     void agreesWithASetOfOffsets() {
