@@ -114,8 +114,11 @@ func (d *Daemon) Client() walbridgev1.WalServiceClient {
 	return walbridgev1.NewWalServiceClient(d.conn)
 }
 
-// Target is where the daemon listens, in gRPC's spelling.
-func (d *Daemon) Target() string { return "unix://" + filepath.Join(d.cfg.Dir, "walbridge.sock") }
+// Socket is where the daemon listens.
+func (d *Daemon) Socket() string { return filepath.Join(d.cfg.Dir, "walbridge.sock") }
+
+// Target is the same in gRPC's spelling.
+func (d *Daemon) Target() string { return "unix://" + d.Socket() }
 
 // ZoneDir is the directory that is the zone.
 func (d *Daemon) ZoneDir(zone string) string { return filepath.Join(d.cfg.Dir, zone) }

@@ -15,6 +15,8 @@ var scenarios = []scenario{
 	{"hostile", "what honest copies notice of a hostile local peer", hostileScenario},
 	{"upload-events", "elections, restarts, truncation, retention, …: the WAL holds exactly the leader's log",
 		uploadEventsScenario},
+	{"no-harm", "a broker whose daemon is down, mute, full, wrong or old serves; switches, topics, reporters",
+		noHarmScenario},
 	{"package", "the packages: reproducible, complete, and their daemon works from another root", packageScenario},
 	{"stock-versions", "every supported Kafka, other javaagents, JDK 25, and Kafkas that the agent does not know",
 		versionsScenario},

@@ -117,7 +117,8 @@ func (b *Broker) launch() error {
 func (b *Broker) ready(ctx context.Context, want int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("not ready within two minutes"))
 	defer cancel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(b.Address()), kgo.MetadataMinAge(10*time.Millisecond))
+	client, err := kgo.NewClient(append(b.cluster.cfg.Client,
+		kgo.SeedBrokers(b.Address()), kgo.MetadataMinAge(10*time.Millisecond))...)
 	if err != nil {
 		return fmt.Errorf("broker %d: client: %w", b.ID, err)
 	}

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/walbridge/walbridge/integration/artifact"
@@ -31,6 +33,13 @@ type Config struct {
 	LogDirs int
 	// Options are further options of the JVM, what KAFKA_OPTS is for Kafka's scripts.
 	Options []string
+	// ClassPath is what the brokers have on their class path besides the distribution.
+	ClassPath []string
+	// Protocol is the security protocol of the brokers' only listener for clients and each other; default PLAINTEXT.
+	// Properties have to say how they authenticate.
+	Protocol string
+	// Client is what a client must be told to get in, besides an address.
+	Client []kgo.Opt
 	// Heap is the JVM's -Xmx; default 512m.
 	Heap string
 	// Properties are added to every broker's server.properties; they win over the defaults.
@@ -50,6 +59,9 @@ type Cluster struct {
 func New(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Version == "" {
 		cfg.Version = Newest
+	}
+	if cfg.Protocol == "" {
+		cfg.Protocol = "PLAINTEXT"
 	}
 	if cfg.Heap == "" {
 		cfg.Heap = "512m"
@@ -118,8 +130,10 @@ func (c *Cluster) Addresses() []string {
 	return addrs
 }
 
-// classPath is the class path of a broker: the distribution's libs, as Kafka's scripts set it.
-func (c *Cluster) classPath() string { return filepath.Join(c.cfg.Libs, "*") }
+// classPath is the class path of a broker: the distribution's libs, as Kafka's scripts set it, and what was added.
+func (c *Cluster) classPath() string {
+	return strings.Join(append([]string{filepath.Join(c.cfg.Libs, "*")}, c.cfg.ClassPath...), ":")
+}
 
 // newClusterID makes an id as Kafka does: 16 random bytes in base64url. One that starts with a dash would be read as an
 // option by Kafka's tools.
