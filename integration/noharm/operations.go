@@ -28,7 +28,7 @@ var operations = []Case{
 	{"shutdown_while_mute", shutdownWhileMute},
 }
 
-// skipsAhead wants replicated partitions, and only them, to leave out what is beyond the bound, and no gap to be claimed.
+// skipsAhead wants replicated partitions, and only them, to leave out what is beyond the bound, and no gap claimed.
 func skipsAhead(ctx context.Context, r *Rig) error {
 	before, err := r.metrics()
 	if err != nil {

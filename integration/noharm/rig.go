@@ -20,7 +20,7 @@ import (
 	"github.com/walbridge/walbridge/integration/upload"
 )
 
-// maxBacklog is the least that remote.wal.log.manager.max.backlog.bytes can be.
+// maxBacklog is how much may wait in the logs of replicated partitions before they skip ahead.
 const maxBacklog = 4 << 20
 
 // partitions is how many each topic has.
@@ -74,6 +74,7 @@ func Start(ctx context.Context, dir, version string) (r *Rig, err error) {
 	r.leader().Properties = upload.Settings(r.target.URL(), "wal-.*")
 	maps.Copy(r.leader().Properties, map[string]string{
 		"remote.wal.log.manager.max.backlog.bytes": fmt.Sprint(maxBacklog),
+		"remote.wal.log.manager.buffer.bytes":      fmt.Sprint(4 << 20),
 		"rwsm.config.copy.timeout.ms":              "2000",
 		"metric.reporters":                         "io.walbridge.verify.MetricsFile",
 		"verify.metrics.file":                      r.metricsFile(),

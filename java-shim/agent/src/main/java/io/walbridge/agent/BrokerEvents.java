@@ -60,7 +60,7 @@ public final class BrokerEvents {
         }
     }
 
-    /** A class of the broker could not be woven: nothing is uploaded, since half of it would be worse. Returns at once. */
+    /** A class of the broker could not be woven: nothing is uploaded, half of it would be worse. Returns at once. */
     static void turnOff() {
         off = true;
         Thread thread = new Thread(BrokerEvents::shuttingDown, "walbridge-stop");

@@ -30,7 +30,7 @@ final class BrokerMetrics implements AutoCloseable {
             add("bytes-total", "Bytes of record batches that were stored", upload::getBytes);
             add("skipped-records-total", "Records that the WAL lacks", upload::getSkippedRecords);
             add("skipped-bytes-total", "Bytes that the WAL lacks", upload::getSkippedBytes);
-            add("backlog-bytes", "Bytes that are read from the logs and not yet stored", upload::getBacklogBytes);
+            add("buffered-bytes", "Bytes that are read from the logs and not yet stored", upload::getBufferedBytes);
             add("lag-records", "Records of the logs that are not yet stored", upload::getLagRecords);
             add("partitions", "Partitions that go to the WAL", upload::getPartitions);
             add("refused-topics", "Topics that are selected and refused", () -> upload.getRefusedTopics().size());

@@ -34,7 +34,8 @@ final class PartitionScanner implements UntilStopped.Step {
     private final LedPartitions partitions;
     private final Growth growth;
     private final BlockingQueue<WalSection> queue;
-    private final Backlog backlog;
+    private final Buffered buffered;
+    private final long maxBacklog;
     private final Executor readers;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
@@ -44,12 +45,13 @@ final class PartitionScanner implements UntilStopped.Step {
     private long nextMeasure = nextRefresh;
     private long lastRead = nextRefresh;
 
-    PartitionScanner(LedPartitions partitions, Growth growth, BlockingQueue<WalSection> queue, Backlog backlog,
-                     Executor readers, CopyMetrics metrics, LogThrottle throttle) {
+    PartitionScanner(LedPartitions partitions, Growth growth, BlockingQueue<WalSection> queue, Buffered buffered,
+                     long maxBacklog, Executor readers, CopyMetrics metrics, LogThrottle throttle) {
         this.partitions = partitions;
         this.growth = growth;
         this.queue = queue;
-        this.backlog = backlog;
+        this.buffered = buffered;
+        this.maxBacklog = maxBacklog;
         this.readers = readers;
         this.metrics = metrics;
         this.throttle = throttle;
@@ -83,7 +85,7 @@ final class PartitionScanner implements UntilStopped.Step {
         }
         List<WalPartition> submitted = new ArrayList<>();
         for (WalPartition partition : unread) {
-            if (queue.remainingCapacity() == 0 || !backlog.hasRoom(RLMWalTask.READ_BYTES)) {
+            if (queue.remainingCapacity() == 0 || !buffered.hasRoom(RLMWalTask.READ_BYTES)) {
                 break;
             }
             if (partition.readable(now)) {
@@ -107,7 +109,7 @@ final class PartitionScanner implements UntilStopped.Step {
                 LOG.debug("Cannot tell how much of {} is unread", partition, e); // Reading it will say why.
             }
         }
-        for (SkipAhead.Unread skip : SkipAhead.choose(measured, backlog.max())) {
+        for (SkipAhead.Unread skip : SkipAhead.choose(measured, maxBacklog)) {
             long records = skip.partition().skipTo(skip.end());
             metrics.skipped(records, skip.bytes());
             if (throttle.allows(SkipAhead.class)) {
@@ -128,7 +130,7 @@ final class PartitionScanner implements UntilStopped.Step {
 
     private void submit(WalPartition partition) {
         try {
-            readers.execute(new RLMWalTask(partition, queue, backlog, metrics, throttle));
+            readers.execute(new RLMWalTask(partition, queue, buffered, metrics, throttle));
         } catch (RuntimeException | Error e) {
             partition.readerReturned(); // No thread could be made: another pass tries again.
             throw e;

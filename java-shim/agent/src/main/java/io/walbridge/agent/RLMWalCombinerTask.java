@@ -33,7 +33,7 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
 
     private final BlockingQueue<WalSection> queue;
     private final CombinedCopy copy;
-    private final Backlog backlog;
+    private final Buffered buffered;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
     private final int maxBytes;
@@ -45,11 +45,11 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
     private int attempts;
     private int failuresInARow;
 
-    RLMWalCombinerTask(BlockingQueue<WalSection> queue, CombinedCopy copy, Backlog backlog, CopyMetrics metrics,
+    RLMWalCombinerTask(BlockingQueue<WalSection> queue, CombinedCopy copy, Buffered buffered, CopyMetrics metrics,
                        LogThrottle throttle, int maxBytes) {
         this.queue = queue;
         this.copy = copy;
-        this.backlog = backlog;
+        this.buffered = buffered;
         this.metrics = metrics;
         this.throttle = throttle;
         this.maxBytes = maxBytes;
@@ -113,7 +113,7 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
     private void done(List<WalSection> batch) {
         batches.poll();
         attempts = 0;
-        batch.forEach(section -> backlog.release(section.reserved()));
+        batch.forEach(section -> buffered.release(section.reserved()));
     }
 
     /** Decides what comes next before it tells of the failure: the telling may fail as well. */

@@ -25,15 +25,15 @@ final class RLMWalTask implements Runnable {
 
     private final WalPartition partition;
     private final BlockingQueue<WalSection> queue;
-    private final Backlog backlog;
+    private final Buffered buffered;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
 
-    RLMWalTask(WalPartition partition, BlockingQueue<WalSection> queue, Backlog backlog, CopyMetrics metrics,
+    RLMWalTask(WalPartition partition, BlockingQueue<WalSection> queue, Buffered buffered, CopyMetrics metrics,
                LogThrottle throttle) {
         this.partition = partition;
         this.queue = queue;
-        this.backlog = backlog;
+        this.buffered = buffered;
         this.metrics = metrics;
         this.throttle = throttle;
     }
@@ -63,7 +63,7 @@ final class RLMWalTask implements Runnable {
             LOG.warn("{} records of {} were deleted from the log, up to offset {}, before they were in the WAL", lost,
                     partition, led.logStartOffset());
         }
-        if (!backlog.tryReserve(READ_BYTES)) {
+        if (!buffered.tryReserve(READ_BYTES)) {
             return;
         }
         long held = READ_BYTES;
@@ -77,7 +77,7 @@ final class RLMWalTask implements Runnable {
             if (runs.isEmpty() && bytes.hasRemaining()) {
                 throw new IOException("the record batch at offset " + from + " is cut off");
             }
-            backlog.adjust(bytes.capacity() - held);
+            buffered.adjust(bytes.capacity() - held);
             held = bytes.capacity();
             for (int i = 0; i < runs.size(); i++) {
                 RecordBatches.Run run = runs.get(i);
@@ -93,7 +93,7 @@ final class RLMWalTask implements Runnable {
                 from = section.to();
             }
         } finally {
-            backlog.release(held);
+            buffered.release(held);
         }
     }
 }

@@ -42,7 +42,7 @@ final class RemoteWalManager {
     private final StoredEnds remembered;
     private final Resumption resumption;
     private final Checkpointer checkpointer;
-    private final Backlog backlog;
+    private final Buffered buffered;
     private final ExecutorService readers;
     private final ExecutorService resumers;
     private final UntilStopped scanner;
@@ -72,16 +72,16 @@ final class RemoteWalManager {
         partitions = new LedPartitions(broker, new TopicSelection(config.topics()), growth, remembered, resumption);
         checkpointer = new Checkpointer(broker.logDirectories(), this::storedEnds, throttle);
         checkpointThread = threadFactory("walbridge-checkpoint-").newThread(checkpointer);
-        backlog = new Backlog(config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES));
+        buffered = new Buffered(config.getLong(RemoteWalManagerConfig.BUFFER_BYTES));
         readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
                 threadFactory("walbridge-wal-task-"));
-        scanner = new UntilStopped(
-                new PartitionScanner(partitions, growth, queue, backlog, readers, metrics, throttle), throttle);
+        scanner = new UntilStopped(new PartitionScanner(partitions, growth, queue, buffered,
+                config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES), readers, metrics, throttle), throttle);
         scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
         CombinedCopy copy = new CombinedCopy(broker, storage);
         ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");
         for (int i = 0; i < config.getInt(RemoteWalManagerConfig.COMBINER_THREADS); i++) {
-            UntilStopped combiner = new UntilStopped(new RLMWalCombinerTask(queue, copy, backlog, metrics, throttle,
+            UntilStopped combiner = new UntilStopped(new RLMWalCombinerTask(queue, copy, buffered, metrics, throttle,
                     config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES)), throttle);
             combiners.add(combiner);
             combinerThreads.add(combinerFactory.newThread(combiner));
@@ -169,8 +169,8 @@ final class RemoteWalManager {
     }
 
     /** The figures are those of {@link RemoteWalManagerMXBean}. */
-    long getBacklogBytes() {
-        return backlog.held();
+    long getBufferedBytes() {
+        return buffered.held();
     }
 
     int getPartitions() {

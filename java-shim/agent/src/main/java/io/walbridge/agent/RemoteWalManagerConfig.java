@@ -24,6 +24,7 @@ final class RemoteWalManagerConfig extends AbstractConfig {
     static final String COMBINER_THREADS = "remote.wal.log.manager.combiner.thread.pool.size";
     static final String COMBINER_QUEUE = "remote.wal.log.manager.combiner.queue.size";
     static final String COMBINER_MAX_BYTES = "remote.wal.log.manager.combiner.max.bytes";
+    static final String BUFFER_BYTES = "remote.wal.log.manager.buffer.bytes";
     static final String MAX_BACKLOG_BYTES = "remote.wal.log.manager.max.backlog.bytes";
     static final String SHUTDOWN_TIMEOUT_MS = "remote.wal.log.manager.shutdown.timeout.ms";
 
@@ -48,10 +49,12 @@ final class RemoteWalManagerConfig extends AbstractConfig {
                     "Sections that may wait for a combiner.")
             .define(COMBINER_MAX_BYTES, Type.INT, 4 * 1024 * 1024, Range.atLeast(1), Importance.MEDIUM,
                     "The most bytes of one copy; a section that is larger goes alone.")
-            .define(MAX_BACKLOG_BYTES, Type.LONG, 64L * 1024 * 1024, Range.atLeast(4L * RLMWalTask.READ_BYTES),
-                    Importance.MEDIUM, "The most bytes that are read from logs and not yet stored; what finds no room "
-                            + "waits in the log. And the most bytes that wait in the logs of replicated partitions: "
-                            + "beyond it, those with most skip ahead to their log's end.")
+            .define(BUFFER_BYTES, Type.LONG, 64L * 1024 * 1024, Range.atLeast(4L * RLMWalTask.READ_BYTES),
+                    Importance.MEDIUM, "The most bytes in memory: read from logs and not yet stored. Beyond it nothing "
+                            + "is read, and waits in the log.")
+            .define(MAX_BACKLOG_BYTES, Type.LONG, 1024L * 1024 * 1024, Range.atLeast(0), Importance.MEDIUM,
+                    "The most bytes that wait in the logs of replicated partitions, of all together. Beyond it those "
+                            + "with most skip ahead to their log's end.")
             .define(SHUTDOWN_TIMEOUT_MS, Type.LONG, 3_000L, Range.between(0, 60_000), Importance.LOW,
                     "How long the broker's shutdown waits, at most, for what its logs hold to be stored. It waits for "
                             + "nothing while copies fail.");

@@ -42,8 +42,8 @@ public interface RemoteWalManagerMXBean {
     long getBytes();
 
     /**
-     * Records that never go to the WAL, counted by offsets: their partition skipped ahead, or they were deleted from the
-     * log before they were read.
+     * Records that never go to the WAL, counted by offsets: their partition skipped ahead, or they were deleted from
+     * the log before they were read.
      */
     long getSkippedRecords();
 
@@ -51,7 +51,7 @@ public interface RemoteWalManagerMXBean {
     long getSkippedBytes();
 
     /** Bytes that are read from the logs and not yet stored. */
-    long getBacklogBytes();
+    long getBufferedBytes();
 
     /** Partitions that are led by this broker and go to the WAL. */
     int getPartitions();

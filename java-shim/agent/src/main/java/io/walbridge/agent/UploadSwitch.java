@@ -69,8 +69,8 @@ final class UploadSwitch implements RemoteWalManagerMXBean, Reconfigurable {
     }
 
     /**
-     * Stops the upload for good, after what the logs hold has been stored. It takes shutdown.timeout.ms, and two seconds
-     * for what does not end. Idempotent.
+     * Stops the upload for good, after what the logs hold has been stored. It takes shutdown.timeout.ms, and two
+     * seconds for what does not end. Idempotent.
      */
     void close() throws InterruptedException {
         RemoteWalManagerConfig last = config;
@@ -256,8 +256,8 @@ final class UploadSwitch implements RemoteWalManagerMXBean, Reconfigurable {
     }
 
     @Override
-    public long getBacklogBytes() {
-        return ask(RemoteWalManager::getBacklogBytes, 0L);
+    public long getBufferedBytes() {
+        return ask(RemoteWalManager::getBufferedBytes, 0L);
     }
 
     @Override

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 
 /**
  * The contiguous range of what a quorum holds of one partition within one leader epoch: every offset of the log from
- * its start to its end is stored. It begins anew where the upload skips ahead. Copies of one partition run in parallel and finish in any order; ranges may overlap, since a copy
- * that was given up is read and copied again. Thread-safe.
+ * its start to its end is stored. It begins anew where the upload skips ahead. Copies of one partition run in parallel
+ * and finish in any order; ranges may overlap, since a copy that was given up is read and copied again. Thread-safe.
  */
 final class WalEnd {
     private long start;

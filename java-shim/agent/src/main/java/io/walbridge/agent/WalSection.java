@@ -6,7 +6,7 @@ package io.walbridge.agent;
  *
  * @param from the first offset that the section covers. It is less than the first batch's base offset where the log
  *     has a gap, and greater where the log start lies within that batch.
- * @param reserved the bytes that it holds of the backlog
+ * @param reserved the bytes that it counts for among those buffered
  */
 record WalSection(WalPartition partition, long from, RecordBatches.Run batches, long reserved) {
     /** The offset after the last one covered. */

@@ -52,7 +52,8 @@ class RemoteWalManagerConfigTest {
         "remote.wal.log.manager.combiner.thread.pool.size, many",
         "remote.wal.log.manager.combiner.queue.size, 0",
         "remote.wal.log.manager.combiner.max.bytes, 0",
-        "remote.wal.log.manager.max.backlog.bytes, 1",
+        "remote.wal.log.manager.buffer.bytes, 1",
+        "remote.wal.log.manager.max.backlog.bytes, -1",
         "remote.wal.log.manager.combiner.linger.ms, 5",
         "remote.log.wal.topic, orders",
     })

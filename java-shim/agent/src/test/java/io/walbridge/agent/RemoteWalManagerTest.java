@@ -34,7 +34,7 @@ class RemoteWalManagerTest extends UploadTest {
         assertHoldsTheLog(partition);
         assertEquals(partition.batches().stream().mapToLong(batch -> batch.bytes().length).sum(), metrics.bytes());
         assertEquals(partition.end(), metrics.records());
-        assertEquals(0, manager.getBacklogBytes());
+        assertEquals(0, manager.getBufferedBytes());
     }
 
     @Test
@@ -86,34 +86,35 @@ class RemoteWalManagerTest extends UploadTest {
     }
 
     @Test
-    void theBacklogIsBoundedDuringAnOutage() {
+    void memoryIsBoundedDuringAnOutage() {
         Random random = Seed.random();
-        config.put("remote.wal.log.manager.max.backlog.bytes", String.valueOf(4 << 20));
+        config.put("remote.wal.log.manager.buffer.bytes", String.valueOf(4 << 20));
         config.put("remote.wal.log.manager.combiner.max.bytes", String.valueOf(2 << 20));
         List<FakePartition> partitions = lead(8);
         storage.down = true;
         partitions.forEach(partition -> append(partition, random, 20, 300_000));
         start();
-        await(() -> manager.getBacklogBytes() > 3 << 20);
+        await(() -> manager.getBufferedBytes() > 3 << 20);
         await(() -> metrics.failures() > 10);
-        assertTrue(manager.getBacklogBytes() <= 4 << 20, manager.getBacklogBytes() + " bytes");
+        assertTrue(manager.getBufferedBytes() <= 4 << 20, manager.getBufferedBytes() + " bytes");
         storage.down = false;
         await(() -> manager.getLagRecords() == 0);
         partitions.forEach(this::assertHoldsTheLog);
         assertTrue(storage.largestCopy.get() <= 2 << 20, storage.largestCopy + " bytes");
-        assertEquals(0, manager.getBacklogBytes());
+        assertEquals(0, manager.getBufferedBytes());
     }
 
     @Test
     void replicatedPartitionsSkipWhatIsTooMuch() {
         Random random = Seed.random();
         config.put("remote.wal.log.manager.max.backlog.bytes", String.valueOf(4 << 20));
+        config.put("remote.wal.log.manager.buffer.bytes", String.valueOf(4 << 20));
         FakePartition single = lead(1).get(0);
         storage.down = true;
         start();
         // The single one fills the memory, so that the other waits in its log.
         append(single, random, 60, 300_000);
-        await(() -> manager.getBacklogBytes() > 3 << 20);
+        await(() -> manager.getBufferedBytes() > 3 << 20);
         FakePartition replicated = broker.create("t", 1);
         replicated.replicate();
         replicated.follow(1);
@@ -141,7 +142,7 @@ class RemoteWalManagerTest extends UploadTest {
         start();
         await(() -> manager.walEnd("t", 0) == partition.end());
         assertHoldsTheLog(partition);
-        assertEquals(0, manager.getBacklogBytes());
+        assertEquals(0, manager.getBufferedBytes());
     }
 
     @Test
@@ -180,7 +181,7 @@ class RemoteWalManagerTest extends UploadTest {
         storage.error = null;
         await(() -> manager.getLagRecords() == 0);
         partitions.forEach(this::assertHoldsTheLog);
-        assertEquals(0, manager.getBacklogBytes());
+        assertEquals(0, manager.getBufferedBytes());
     }
 
     @Test
@@ -249,7 +250,7 @@ class RemoteWalManagerTest extends UploadTest {
     @Test
     void countsWhatWasDeletedBeforeItWasStored() {
         Random random = Seed.random();
-        config.put("remote.wal.log.manager.max.backlog.bytes", String.valueOf(4 << 20));
+        config.put("remote.wal.log.manager.buffer.bytes", String.valueOf(4 << 20));
         FakePartition partition = lead(1).get(0);
         storage.down = true;
         append(partition, random, 20, 400_000);
@@ -259,7 +260,7 @@ class RemoteWalManagerTest extends UploadTest {
         partition.deleteRecords(deleted);
         append(partition, random, 20);
         storage.down = false;
-        await(() -> manager.getLagRecords() == 0 && manager.getBacklogBytes() == 0);
+        await(() -> manager.getLagRecords() == 0 && manager.getBufferedBytes() == 0);
         long read = storage.stored.stream().mapToLong(section -> section.metadata().endOffset() + 1)
                 .filter(end -> end <= deleted).max().orElse(0);
         assertTrue(read < deleted && metrics.skippedRecords() >= deleted - read,

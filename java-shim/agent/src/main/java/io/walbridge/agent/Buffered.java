@@ -7,16 +7,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * Bounds the bytes that are read from the log and not yet stored. What finds no room stays in the log, to be read
  * later. Thread-safe.
  */
-final class Backlog {
+final class Buffered {
     private final long max;
     private final AtomicLong held = new AtomicLong();
 
-    Backlog(long max) {
+    Buffered(long max) {
         this.max = max;
-    }
-
-    long max() {
-        return max;
     }
 
     /** Takes room for bytes; false, and nothing taken, where that would go beyond the bound. */
