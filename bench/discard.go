@@ -16,6 +16,7 @@ type discard struct {
 	hang           *atomic.Bool  // while true nothing is answered before its deadline
 	appends        atomic.Int64
 	creates        atomic.Int64
+	appended       func(p []byte) // told of what has been appended, unless nil
 }
 
 func (d *discard) wait(ctx context.Context, t time.Duration) error {
@@ -61,7 +62,13 @@ func (w discardWriter) Append(ctx context.Context, p []byte, crc uint32) error {
 	if backends.Checksum(p) != crc {
 		return backends.ErrChecksum
 	}
-	return w.d.wait(ctx, w.d.append)
+	if err := w.d.wait(ctx, w.d.append); err != nil {
+		return err
+	}
+	if w.d.appended != nil {
+		w.d.appended(p)
+	}
+	return nil
 }
 
 func (discardWriter) Close(context.Context) error { return nil }

@@ -85,5 +85,5 @@ func daemonMain(args []string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	return daemon.Run(ctx, l, daemonOptions(threeZones(d[0], d[1]), d[2], func() { fmt.Println(path) }))
+	return daemon.Run(ctx, l, daemonOptions(clusterID, threeZones(d[0], d[1]), d[2], func() { fmt.Println(path) }))
 }

@@ -55,6 +55,11 @@ func onSocket() (*stack, net.Listener, error) {
 }
 
 func startStack(zones []*discard, linger time.Duration) (*stack, error) {
+	return startStackOf(clusterID, zones, linger)
+}
+
+// startStackOf is for a broker of the cluster, with our broker id.
+func startStackOf(cluster string, zones []*discard, linger time.Duration) (*stack, error) {
 	s, l, err := onSocket()
 	if err != nil {
 		return nil, err
@@ -62,7 +67,7 @@ func startStack(zones []*discard, linger time.Duration) (*stack, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	ready := make(chan struct{})
-	go func() { s.done <- daemon.Run(ctx, l, daemonOptions(zones, linger, func() { close(ready) })) }()
+	go func() { s.done <- daemon.Run(ctx, l, daemonOptions(cluster, zones, linger, func() { close(ready) })) }()
 	select {
 	case <-ready:
 		return s, nil
@@ -72,9 +77,9 @@ func startStack(zones []*discard, linger time.Duration) (*stack, error) {
 	}
 }
 
-func daemonOptions(zones []*discard, linger time.Duration, ready func()) daemon.Options {
+func daemonOptions(cluster string, zones []*discard, linger time.Duration, ready func()) daemon.Options {
 	o := daemon.Options{
-		ClusterID: clusterID, BrokerID: brokerID, Version: "bench",
+		ClusterID: cluster, BrokerID: brokerID, Version: "bench",
 		MaxInflightBytes: 128 << 20, MaxCopyBytes: 32 << 20, CopyTimeout: 10 * time.Second, DrainTimeout: 5 * time.Second,
 		Combine: combine.Options{Linger: linger, MaxFrameBytes: 4 << 20},
 		Logger:  slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Ready: ready,
@@ -84,6 +89,9 @@ func daemonOptions(zones []*discard, linger time.Duration, ready func()) daemon.
 	}
 	return o
 }
+
+// target is where the daemon listens, in gRPC's spelling.
+func (s *stack) target() string { return "unix://" + filepath.Join(s.dir, "sock") }
 
 func (s *stack) stop() error {
 	err := s.conn.Close()

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// What the fixed rate is made of: at most 30 MB/s, the KIP's, and at most half of what the stock broker can do here.
+const (
+	kipRate      = 30e6
+	warmUp       = 45 * time.Second // Until the JVM compiles next to nothing any more.
+	rateBlock    = 4 * time.Second
+	maximumBlock = 2 * time.Second
+	idleBlock    = 5 * time.Second
+)
+
+// brokerGroup compares a broker that has the agent with a stock one, both alive, the load on one at a time.
+func brokerGroup(ctx context.Context) ([]Row, error) {
+	b, err := startBrokers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	for _, s := range []*side{b.wal, b.stock} {
+		if _, err := s.load.paced(ctx, kipRate, warmUp); err != nil {
+			return nil, fmt.Errorf("warm-up of the %s broker: %w", s.name, err)
+		}
+	}
+	var rows []Row
+	for _, part := range []struct {
+		names []string
+		run   func(context.Context, *brokers) ([]Row, error)
+	}{
+		{[]string{"broker.produce_p99", "broker.cpu", "broker.wal_lag_p99"}, brokerRate},
+		{[]string{"broker.idle_cpu"}, brokerIdle},
+		{[]string{"broker.throughput_max"}, brokerMaximum},
+	} {
+		if !wanted(part.names...) {
+			continue
+		}
+		got, err := part.run(ctx, b)
+		if err != nil {
+			return nil, errors.Join(err, b.ended())
+		}
+		rows = append(rows, got...)
+	}
+	return rows, nil
+}
+
+// brokerRate produces at the same fixed rate to both.
+func brokerRate(ctx context.Context, b *brokers) ([]Row, error) {
+	maximum, err := b.stock.load.maximum(ctx, maximumBlock)
+	if err != nil {
+		return nil, err
+	}
+	rate := min(kipRate, maximum/2)
+	fmt.Fprintf(os.Stderr, "bench: broker: %.1f MB/s of at most %.0f MB/s\n", rate/1e6, maximum/1e6)
+	var p99, cpu [2][]float64
+	var lag []float64
+	block := func(i int, s *side) func() error {
+		return func() error {
+			if _, err := b.lag.take(); err != nil {
+				return err
+			}
+			before, err := cpuTime(s.broker.PID())
+			if err != nil {
+				return err
+			}
+			times, err := s.load.paced(ctx, rate, rateBlock)
+			if err != nil {
+				return fmt.Errorf("%s broker: %w", s.name, err)
+			}
+			lags, err := b.lag.settled(ctx)
+			if err != nil {
+				return err
+			}
+			if s == b.wal {
+				lag = append(lag, quantile(lags, 0.99))
+			}
+			after, err := cpuTime(s.broker.PID())
+			if err != nil {
+				return err
+			}
+			p99[i] = append(p99[i], quantile(times, 0.99))
+			cpu[i] = append(cpu[i], (after-before).Seconds()/(float64(len(times))*float64(len(s.load.batch))/1e9))
+			return nil
+		}
+	}
+	if err := interleave(minBlocks, block(0, b.wal), block(1, b.stock)); err != nil {
+		return nil, err
+	}
+	latency := compare("broker.produce_p99", "ms", median(p99[0]), median(p99[1]), "<=", 1.1)
+	latency.Want += " or within 1 ms"
+	latency.OK = latency.OK || latency.Value <= *latency.Baseline+1
+	return []Row{
+		latency,
+		compare("broker.cpu", "CPU-s/GB", median(cpu[0]), median(cpu[1]), "<=", 1.15),
+		measure("broker.wal_lag_p99", "ms", median(lag), 30),
+	}, nil
+}
+
+// brokerIdle measures both at the same time, since neither has anything to do.
+func brokerIdle(ctx context.Context, b *brokers) ([]Row, error) {
+	var percent [2][]float64
+	for range minBlocks {
+		var before [2]time.Duration
+		began := time.Now()
+		for i, s := range []*side{b.wal, b.stock} {
+			var err error
+			if before[i], err = cpuTime(s.broker.PID()); err != nil {
+				return nil, err
+			}
+		}
+		select {
+		case <-time.After(idleBlock):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		for i, s := range []*side{b.wal, b.stock} {
+			after, err := cpuTime(s.broker.PID())
+			if err != nil {
+				return nil, err
+			}
+			percent[i] = append(percent[i], 100*(after-before[i]).Seconds()/time.Since(began).Seconds())
+		}
+	}
+	return []Row{
+		compare("broker.idle_cpu", "% of a core", median(percent[0]), median(percent[1]), "<=", 1.1),
+	}, nil
+}
+
+// brokerMaximum produces as fast as the brokers take it.
+func brokerMaximum(ctx context.Context, b *brokers) ([]Row, error) {
+	var mbps [2][]float64
+	block := func(i int, s *side) func() error {
+		return func() error {
+			bytes, err := s.load.maximum(ctx, maximumBlock)
+			mbps[i] = append(mbps[i], bytes/1e6)
+			if err == nil {
+				_, err = b.lag.settled(ctx) // What is still to be uploaded is not the stock broker's load.
+			}
+			return err
+		}
+	}
+	if err := interleave(minBlocks, block(0, b.wal), block(1, b.stock)); err != nil {
+		return nil, err
+	}
+	return []Row{report("broker.throughput_max", "MB/s", median(mbps[0]), median(mbps[1]))}, nil
+}
