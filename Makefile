@@ -25,7 +25,7 @@ GOTEST := go test -p 2
 help: ## print this
 	@echo "make <target>:"
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  \1 \2/p' Makefile | awk '{n = $$1; $$1 = ""; printf "  %-9s%s\n", n, $$0}'
-	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=s3 or gcs for demo;"
+	@echo "Variables: ONLY=<name> for bench, e2e and fuzz; FUZZTIME=30s; ZONES=s3 or gcs for demo; KAFKA=4.0.2 for e2e;"
 	@echo "  WALBRIDGE_VERSIONS=all for test: every supported Kafka, JDK and javaagent, not only the oldest and the newest."
 
 demo: ## run a stock Kafka broker with Walbridge, lose a zone, and check every byte

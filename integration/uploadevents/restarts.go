@@ -32,7 +32,7 @@ const megabytes = 4
 
 // cleanRestart stops and starts a broker: nothing is stored again.
 func (s *System) cleanRestart(ctx context.Context) error {
-	return s.restart(ctx, "clean_restart", func(id int32) error {
+	return s.restart(ctx, "clean_restart", func(id int32, _ []string) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		return s.broker(id).Stop(ctx)
@@ -41,8 +41,8 @@ func (s *System) cleanRestart(ctx context.Context) error {
 
 // killed kills a broker and starts it: what is stored again is less than the checkpoint's last seconds.
 func (s *System) killed(ctx context.Context) error {
-	return s.restart(ctx, "kill", func(id int32) error {
-		if err := s.awaitCheckpoints(ctx, id); err != nil {
+	return s.restart(ctx, "kill", func(id int32, topics []string) error {
+		if err := s.awaitCheckpoints(ctx, id, topics...); err != nil {
 			return err
 		}
 		s.broker(id).Kill()
@@ -52,7 +52,7 @@ func (s *System) killed(ctx context.Context) error {
 
 // restart ends a broker and starts it again. It is to go on uploading where it was, both a partition that nobody else
 // has and one that another broker leads meanwhile.
-func (s *System) restart(ctx context.Context, name string, end func(id int32) error) error {
+func (s *System) restart(ctx context.Context, name string, end func(id int32, topics []string) error) error {
 	const id = 2
 	topics := []string{"e2e." + name + ".alone", "e2e." + name + ".replicated"}
 	if err := s.create(ctx, topics[0], nil, []int32{id}); err != nil {
@@ -72,7 +72,7 @@ func (s *System) restart(ctx context.Context, name string, end func(id int32) er
 		}
 		before[topic] = p
 	}
-	if err := end(id); err != nil {
+	if err := end(id, topics); err != nil {
 		return err
 	}
 	if err := s.awaitLeader(ctx, topics[1], 1); err != nil {
@@ -167,33 +167,46 @@ func (s *System) uploadedAfter(ctx context.Context, broker int32, topic string, 
 	return bytes, nil
 }
 
-// awaitCheckpoints waits until the broker's agent has written checkpoints that know all that is stored now: the second
-// one from now on, since the first may have been under way.
-func (s *System) awaitCheckpoints(ctx context.Context, id int32) error {
+// awaitCheckpoints waits until the broker's agent has written checkpoints that know all that is stored of the topics
+// now: the second ones from now on, since the first may have been under way. The topics are under load.
+func (s *System) awaitCheckpoints(ctx context.Context, id int32, topics ...string) error {
 	for range 2 {
-		before := s.lastCheckpoint(id)
-		err := until(ctx, "there is a checkpoint", func(context.Context) error {
-			if now := s.lastCheckpoint(id); !now.After(before) {
-				return fmt.Errorf("the last checkpoint of broker %d is of %v", id, before)
+		for dir, before := range s.checkpoints(id, topics) {
+			err := until(ctx, "there is a checkpoint", func(context.Context) error {
+				if !written(dir).After(before) {
+					return fmt.Errorf("the last checkpoint in %s is of %v", dir, before)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// lastCheckpoint is when the broker's agent last wrote one, in whatever log directory.
-func (s *System) lastCheckpoint(id int32) (last time.Time) {
+// checkpoints are the log directories of the broker that have partition 0 of a topic, and when their checkpoints were
+// written.
+func (s *System) checkpoints(id int32, topics []string) map[string]time.Time {
+	checkpoints := map[string]time.Time{}
 	for _, dir := range s.broker(id).LogDirs {
-		info, err := os.Stat(filepath.Join(dir, "walbridge-checkpoint"))
-		if err == nil && info.ModTime().After(last) { // there may be none yet
-			last = info.ModTime()
+		for _, topic := range topics {
+			if _, err := os.Stat(filepath.Join(dir, topic+"-0")); err == nil {
+				checkpoints[dir] = written(dir)
+			}
 		}
 	}
-	return last
+	return checkpoints
+}
+
+// written is when the checkpoint in the log directory was written; the zero time where there is none yet.
+func written(dir string) time.Time {
+	info, err := os.Stat(filepath.Join(dir, "walbridge-checkpoint"))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // uncleanElection loses records that are stored: the leader is alone with them when it dies, an older replica takes
