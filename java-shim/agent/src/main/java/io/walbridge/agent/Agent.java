@@ -12,13 +12,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class Agent {
     private static final AtomicBoolean INSTALLED = new AtomicBoolean();
 
+    private static volatile Instrumentation instrumentation;
+
     private Agent() {}
 
     /** Called by the JVM, before the broker's main. */
-    public static void premain(String arguments, Instrumentation instrumentation) {
+    public static void premain(String arguments, Instrumentation jvm) {
         if (isBroker(System.getProperty("sun.java.command", "")) && INSTALLED.compareAndSet(false, true)) {
-            instrumentation.addTransformer(new BrokerTransformer());
+            instrumentation = jvm;
+            jvm.addTransformer(new BrokerTransformer());
         }
+    }
+
+    /** The JVM's, in a broker; what is woven only where it is configured uses it later. */
+    static Instrumentation instrumentation() {
+        return instrumentation;
     }
 
     /** @param command the main class and its arguments */

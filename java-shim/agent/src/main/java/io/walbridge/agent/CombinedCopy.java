@@ -21,10 +21,12 @@ import java.util.TreeMap;
 final class CombinedCopy {
     private final Broker broker;
     private final RemoteWalStorageManager storage;
+    private final CopyListener listener;
 
-    CombinedCopy(Broker broker, RemoteWalStorageManager storage) {
+    CombinedCopy(Broker broker, RemoteWalStorageManager storage, CopyListener listener) {
         this.broker = broker;
         this.storage = storage;
+        this.listener = listener;
     }
 
     /**
@@ -33,6 +35,17 @@ final class CombinedCopy {
      * @return the sections copied; the others are of no use to anybody
      */
     List<StoredSection> copy(List<WalSection> sections) throws RemoteStorageException {
+        try {
+            List<StoredSection> stored = stored(sections);
+            listener.stored(stored);
+            return stored;
+        } catch (RemoteStorageException | RuntimeException | Error e) {
+            listener.failed();
+            throw e;
+        }
+    }
+
+    private List<StoredSection> stored(List<WalSection> sections) throws RemoteStorageException {
         Uuid combinedSegmentId = Uuid.randomUuid();
         long now = System.currentTimeMillis();
         List<WalSection> copied = new ArrayList<>(sections.size());

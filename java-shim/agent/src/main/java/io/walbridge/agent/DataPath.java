@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.walbridge.agent;
 
+import io.walbridge.agent.follower.FollowerProof;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageManager;
 import org.apache.kafka.server.log.remote.storage.RemoteWalStorageManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.lang.instrument.UnmodifiableClassException;
 import java.lang.management.ManagementFactory;
 import java.security.CodeSource;
 import java.util.ArrayDeque;
@@ -31,8 +34,10 @@ final class DataPath {
         void run() throws JMException;
     }
 
-    private DataPath(Hooks hooks, Object replicaManager, Broker broker, Metrics metrics) throws JMException {
-        upload = new UploadSwitch(broker);
+    private DataPath(Hooks hooks, Object replicaManager, Broker broker, Metrics metrics,
+                     Optional<FollowerProof> proof) throws JMException {
+        upload = new UploadSwitch(broker, proof.map(FollowerProof::copyListener).orElse(CopyListener.NONE));
+        proof.ifPresent(running -> undo.push(running::close));
         try {
             hooks.addReconfigurable(replicaManager, upload);
             undo.push(() -> hooks.removeReconfigurable(replicaManager, upload));
@@ -63,13 +68,27 @@ final class DataPath {
             Map<String, Object> properties = hooks.brokerConfig(replicaManager);
             Broker broker = new KafkaBroker(hooks, replicaManager, MetaProperties.clusterId(properties),
                     MetaProperties.brokerId(properties), MetaProperties.logDirectories(properties));
-            DataPath path = new DataPath(hooks, replicaManager, broker, metrics);
+            DataPath path = new DataPath(hooks, replicaManager, broker, metrics,
+                    proof(properties, broker, replicaManager));
             // Asked for anew, now that we are told of changes: none is missed.
             path.upload.configureFirst(hooks.brokerConfig(replicaManager));
             return Optional.of(path);
         } catch (HookMismatchException e) {
             LOG.error("Walbridge is off: Kafka {} lacks the hook {} ({})", KafkaVersion.get(), e.getMessage(),
                     e.getCause().toString());
+            return Optional.empty();
+        }
+    }
+
+    /** None unless it is configured, and valid; of what is not the upload tells. */
+    private static Optional<FollowerProof> proof(Map<String, Object> properties, Broker broker, Object replicaManager)
+            throws HookMismatchException, JMException, UnmodifiableClassException {
+        try {
+            RemoteWalManagerConfig config = new RemoteWalManagerConfig(properties);
+            return config.followerProofTopics().isEmpty() ? Optional.empty()
+                    : Optional.of(new FollowerProof(replicaManager, config.followerProofTopics(),
+                            StorageManagerLoader.properties(config, broker), Agent.instrumentation()));
+        } catch (ConfigException e) {
             return Optional.empty();
         }
     }

@@ -2,7 +2,7 @@
 package io.walbridge.agent;
 
 /** A checked exception that came out of a hook whose signature declares none. */
-final class HookCallException extends RuntimeException {
+public final class HookCallException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private HookCallException(Throwable cause) {
@@ -10,7 +10,7 @@ final class HookCallException extends RuntimeException {
     }
 
     /** Throws what a hook threw, unchanged where that is unchecked. */
-    static RuntimeException rethrow(Throwable thrown) {
+    public static RuntimeException rethrow(Throwable thrown) {
         if (thrown instanceof RuntimeException e) {
             throw e;
         }

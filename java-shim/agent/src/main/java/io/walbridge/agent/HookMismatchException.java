@@ -2,7 +2,7 @@
 package io.walbridge.agent;
 
 /** This Kafka is not as the agent expects it; the message names the hook. */
-final class HookMismatchException extends Exception {
+public final class HookMismatchException extends Exception {
     private static final long serialVersionUID = 1L;
 
     HookMismatchException(String hook, Throwable cause) {

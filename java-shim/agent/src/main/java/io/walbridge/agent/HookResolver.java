@@ -15,17 +15,17 @@ import java.util.stream.Collectors;
  * Finds members of Kafka's classes by name and exact signature. Handles take and return Object for every reference
  * type, since the agent compiles against no class of the broker.
  */
-final class HookResolver {
+public final class HookResolver {
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
     private final ClassLoader loader;
 
-    HookResolver(ClassLoader loader) {
+    public HookResolver(ClassLoader loader) {
         this.loader = loader;
     }
 
     /** The first of the names that exists: Kafka moves classes between versions. */
-    Class<?> type(String... names) throws HookMismatchException {
+    public Class<?> type(String... names) throws HookMismatchException {
         ClassNotFoundException missing = null;
         for (String name : names) {
             try {
@@ -38,10 +38,9 @@ final class HookResolver {
     }
 
     /** A method, public or not, of the class or of what it inherits from, whose result is of the type or narrower. */
-    MethodHandle method(Class<?> owner, String name, Class<?> result, Class<?>... parameters)
+    public MethodHandle method(Class<?> owner, String name, Class<?> result, Class<?>... parameters)
             throws HookMismatchException {
-        String signature = Arrays.stream(parameters).map(Class::getTypeName).collect(Collectors.joining(", "));
-        String hook = owner.getName() + "." + name + "(" + signature + "): " + result.getTypeName();
+        String hook = owner.getName() + "." + name + "(" + signature(parameters) + "): " + result.getTypeName();
         try {
             Method method = find(owner, name, parameters);
             if (!result.isAssignableFrom(method.getReturnType())) {
@@ -72,7 +71,7 @@ final class HookResolver {
     }
 
     /** A field of the class, whose type is the given one or narrower. */
-    MethodHandle getter(Class<?> owner, String name, Class<?> type) throws HookMismatchException {
+    public MethodHandle getter(Class<?> owner, String name, Class<?> type) throws HookMismatchException {
         String hook = owner.getName() + "." + name + ": " + type.getTypeName();
         try {
             Field field = owner.getDeclaredField(name);
@@ -83,6 +82,19 @@ final class HookResolver {
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             throw new HookMismatchException(hook, e);
         }
+    }
+
+    /** A constructor, public or not. */
+    public MethodHandle constructor(Class<?> owner, Class<?>... parameters) throws HookMismatchException {
+        try {
+            return erased(LOOKUP.unreflectConstructor(accessible(owner.getDeclaredConstructor(parameters))));
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            throw new HookMismatchException(owner.getName() + "(" + signature(parameters) + ")", e);
+        }
+    }
+
+    private static String signature(Class<?>... parameters) {
+        return Arrays.stream(parameters).map(Class::getTypeName).collect(Collectors.joining(", "));
     }
 
     private static Method find(Class<?> owner, String name, Class<?>... parameters) throws NoSuchMethodException {

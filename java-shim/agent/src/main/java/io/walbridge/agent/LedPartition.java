@@ -12,7 +12,7 @@ import java.util.NavigableMap;
  * A partition that this broker leads, in one leader epoch, with one log. Equal to another where partition, log and
  * epoch are the same. Thread-safe.
  */
-interface LedPartition {
+public interface LedPartition {
     TopicIdPartition id();
 
     int leaderEpoch();

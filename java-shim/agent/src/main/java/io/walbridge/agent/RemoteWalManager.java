@@ -57,9 +57,10 @@ final class RemoteWalManager {
      * @param storage configured already, and closed by {@link #close}
      * @param metrics counts what is done
      * @param remembered where earlier uploads of this process got to, and where this one gets to
+     * @param listener is told how copies end
      */
     RemoteWalManager(RemoteWalManagerConfig config, Broker broker, RemoteWalStorageManager storage,
-                     CopyMetrics metrics, StoredEnds remembered) {
+                     CopyMetrics metrics, StoredEnds remembered, CopyListener listener) {
         this.storage = storage;
         this.metrics = metrics;
         this.remembered = remembered;
@@ -78,7 +79,7 @@ final class RemoteWalManager {
         scanner = new UntilStopped(new PartitionScanner(partitions, growth, queue, buffered,
                 config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES), readers, metrics, throttle), throttle);
         scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
-        CombinedCopy copy = new CombinedCopy(broker, storage);
+        CombinedCopy copy = new CombinedCopy(broker, storage, listener);
         ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");
         for (int i = 0; i < config.getInt(RemoteWalManagerConfig.COMBINER_THREADS); i++) {
             UntilStopped combiner = new UntilStopped(new RLMWalCombinerTask(queue, copy, buffered, metrics, throttle,

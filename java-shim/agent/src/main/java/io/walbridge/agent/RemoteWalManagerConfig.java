@@ -20,6 +20,7 @@ final class RemoteWalManagerConfig extends AbstractConfig {
     static final String CLASS_PATH = "remote.log.wal.storage.manager.class.path";
     static final String IMPL_PREFIX = "remote.log.wal.storage.manager.impl.prefix";
     static final String TOPICS = "remote.log.wal.topics";
+    static final String FOLLOWER_PROOF_TOPICS = "remote.log.wal.follower.proof.topics";
     static final String THREADS = "remote.wal.log.manager.thread.pool.size";
     static final String COMBINER_THREADS = "remote.wal.log.manager.combiner.thread.pool.size";
     static final String COMBINER_QUEUE = "remote.wal.log.manager.combiner.queue.size";
@@ -34,6 +35,9 @@ final class RemoteWalManagerConfig extends AbstractConfig {
             .define(TOPICS, Type.LIST, List.of(), Importance.HIGH,
                     "The topics that go to the WAL: regular expressions, one of which must match the whole name. "
                             + "Internal and compacted topics are refused.")
+            .define(FOLLOWER_PROOF_TOPICS, Type.LIST, List.of(), Importance.LOW,
+                    "Experimental, for tests: topics of those above whose followers read them from the WAL, where both "
+                            + "brokers name them here. Regular expressions as above; read at the broker's start.")
             .define(CLASS_NAME, Type.STRING, "io.walbridge.shim.GrpcRemoteWalStorageManager",
                     new ConfigDef.NonEmptyString(), Importance.MEDIUM, "The RemoteWalStorageManager implementation.")
             .define(CLASS_PATH, Type.STRING, "", Importance.MEDIUM,
@@ -62,6 +66,7 @@ final class RemoteWalManagerConfig extends AbstractConfig {
     private static final List<String> NAMESPACES = List.of("remote.log.wal.", "remote.wal.log.manager.");
 
     private final List<Pattern> topics;
+    private final List<Pattern> followerProofTopics;
 
     /**
      * @param broker all of the broker's properties
@@ -76,7 +81,8 @@ final class RemoteWalManagerConfig extends AbstractConfig {
                 throw new ConfigException("Unknown configuration " + key);
             }
         }
-        topics = getList(TOPICS).stream().map(RemoteWalManagerConfig::compiled).toList();
+        topics = compiled(TOPICS);
+        followerProofTopics = compiled(FOLLOWER_PROOF_TOPICS);
     }
 
     boolean enabled() {
@@ -92,16 +98,25 @@ final class RemoteWalManagerConfig extends AbstractConfig {
         return getList(TOPICS);
     }
 
+    /** The topics whose followers read them from the WAL; by default none. */
+    List<Pattern> followerProofTopics() {
+        return followerProofTopics;
+    }
+
     /** The keys for the storage manager. */
     Map<String, Object> storageManagerConfig() {
         return originalsWithPrefix(getString(IMPL_PREFIX));
     }
 
-    private static Pattern compiled(String expression) {
+    private List<Pattern> compiled(String key) {
+        return getList(key).stream().map(expression -> compiled(key, expression)).toList();
+    }
+
+    private static Pattern compiled(String key, String expression) {
         try {
             return Pattern.compile(expression);
         } catch (PatternSyntaxException e) {
-            throw new ConfigException(TOPICS, expression, e.getMessage());
+            throw new ConfigException(key, expression, e.getMessage());
         }
     }
 }

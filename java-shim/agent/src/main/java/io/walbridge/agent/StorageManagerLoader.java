@@ -37,16 +37,21 @@ final class StorageManagerLoader extends URLClassLoader {
     static RemoteWalStorageManager create(RemoteWalManagerConfig config, Broker broker) {
         RemoteWalStorageManager storage = create(config.getString(RemoteWalManagerConfig.CLASS_NAME),
                 config.getString(RemoteWalManagerConfig.CLASS_PATH), StorageManagerLoader.class.getClassLoader());
-        Map<String, Object> properties = config.storageManagerConfig();
-        properties.put("cluster.id", broker.clusterId());
-        properties.put("broker.id", broker.id());
         try {
-            storage.configure(properties);
+            storage.configure(properties(config, broker));
         } catch (RuntimeException | Error e) {
             close(storage);
             throw e;
         }
         return storage;
+    }
+
+    /** What a storage manager is configured with. */
+    static Map<String, Object> properties(RemoteWalManagerConfig config, Broker broker) {
+        Map<String, Object> properties = config.storageManagerConfig();
+        properties.put("cluster.id", broker.clusterId());
+        properties.put("broker.id", broker.id());
+        return properties;
     }
 
     /** Closes a storage manager, and the jars that only it was using. */

@@ -37,6 +37,7 @@ final class UploadSwitch implements RemoteWalManagerMXBean, Reconfigurable {
     private static final Logger LOG = LoggerFactory.getLogger(UploadSwitch.class);
 
     private final Broker broker;
+    private final CopyListener listener;
     private final CopyMetrics metrics = new CopyMetrics();
     private final StoredEnds storedEnds = new StoredEnds();
     private final ThreadPoolExecutor thread;
@@ -46,9 +47,14 @@ final class UploadSwitch implements RemoteWalManagerMXBean, Reconfigurable {
     private volatile RemoteWalManager manager;
     private volatile boolean reconfigured;
 
-    /** The upload is off. */
-    UploadSwitch(Broker broker) {
+    /**
+     * The upload is off.
+     *
+     * @param listener is told how copies end
+     */
+    UploadSwitch(Broker broker, CopyListener listener) {
         this.broker = broker;
+        this.listener = listener;
         thread = new ThreadPoolExecutor(1, 1, KEEP_THREAD.toMillis(), TimeUnit.MILLISECONDS,
                 new LinkedBlockingQueue<>(), task -> {
                     Thread made = new Thread(task, "walbridge-switch");
@@ -148,7 +154,7 @@ final class UploadSwitch implements RemoteWalManagerMXBean, Reconfigurable {
         RemoteWalStorageManager storage = StorageManagerLoader.create(config, broker);
         RemoteWalManager starting = null;
         try {
-            starting = new RemoteWalManager(config, broker, storage, metrics, storedEnds);
+            starting = new RemoteWalManager(config, broker, storage, metrics, storedEnds, listener);
             starting.start();
             manager = starting;
         } finally {
@@ -167,6 +173,7 @@ final class UploadSwitch implements RemoteWalManagerMXBean, Reconfigurable {
         manager = null;
         if (ending != null) {
             ending.close(flush, STOP);
+            listener.failed();
         }
         return null;
     }

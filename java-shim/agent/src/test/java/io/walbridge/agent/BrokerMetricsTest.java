@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 class BrokerMetricsTest {
     private static final String GROUP = "remote-wal-manager-metrics";
 
-    private final UploadSwitch upload = new UploadSwitch(new FakeBroker());
+    private final UploadSwitch upload = new UploadSwitch(new FakeBroker(), CopyListener.NONE);
 
     @Test
     void allAreAddedAndRemoved() {

@@ -14,8 +14,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /** The whole upload, between a broker and a store in memory. */
@@ -143,6 +146,37 @@ class RemoteWalManagerTest extends UploadTest {
         await(() -> manager.walEnd("t", 0) == partition.end());
         assertHoldsTheLog(partition);
         assertEquals(0, manager.getBufferedBytes());
+    }
+
+    @Test
+    void tellsOfWhatIsStoredAndOfFailures() {
+        AtomicInteger failures = new AtomicInteger();
+        Queue<StoredSection> told = new ConcurrentLinkedQueue<>();
+        listener = new CopyListener() {
+            @Override
+            public void stored(List<StoredSection> sections) {
+                told.addAll(sections);
+            }
+
+            @Override
+            public void failed() {
+                failures.incrementAndGet();
+            }
+        };
+        FakePartition partition = lead(1).get(0);
+        append(partition, Seed.random(), 20);
+        storage.down = true;
+        start();
+        await(() -> failures.get() > 0);
+        assertTrue(told.isEmpty());
+        storage.down = false;
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertEquals(partition.end(), told.stream().mapToLong(section -> section.metadata().endOffset() + 1).max()
+                .orElseThrow());
+        told.forEach(section -> {
+            assertEquals(partition.id(), section.led().id());
+            assertTrue(section.metadata().customMetadata().isPresent());
+        });
     }
 
     @Test

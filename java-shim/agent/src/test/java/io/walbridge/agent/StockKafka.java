@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The jars of a stock Kafka, as the integration tests keep them; see integration/kafka. */
-record StockKafka(String version, Path libs) {
+public record StockKafka(String version, Path libs) {
     private static final Path CACHE = Path.of("..", "..", ".cache", "kafka");
 
     /** What is in the cache, the newest version first. */
-    static List<StockKafka> cached() {
+    public static List<StockKafka> cached() {
         if (!Files.isDirectory(CACHE)) {
             return List.of();
         }
@@ -30,7 +30,7 @@ record StockKafka(String version, Path libs) {
     }
 
     /** A loader that shares the classes of kafka-clients that the agent compiles against, and only them. */
-    URLClassLoader loader() {
+    public URLClassLoader loader() {
         return new URLClassLoader(urls(), new Shared());
     }
 

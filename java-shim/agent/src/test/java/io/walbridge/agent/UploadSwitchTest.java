@@ -29,7 +29,7 @@ class UploadSwitchTest {
             RemoteWalManagerConfig.ENABLE, "true",
             RemoteWalManagerConfig.TOPICS, "t",
             RemoteWalManagerConfig.CLASS_NAME, SwitchedStorage.class.getName()));
-    private final UploadSwitch upload = new UploadSwitch(broker);
+    private final UploadSwitch upload = new UploadSwitch(broker, CopyListener.NONE);
     private FakePartition partition;
 
     @BeforeEach

@@ -29,13 +29,14 @@ abstract class UploadTest {
     final FakeStorage storage = new FakeStorage();
     final Map<String, String> config = new HashMap<>(Map.of("remote.log.wal.topics", "t.*"));
     CopyMetrics metrics;
+    CopyListener listener = CopyListener.NONE;
     RemoteWalManager manager;
 
     /** As a start of the broker: nothing is known of an earlier one. */
     void start() {
         metrics = new CopyMetrics();
         manager = new RemoteWalManager(new RemoteWalManagerConfig(config), broker, storage, metrics,
-                new StoredEnds());
+                new StoredEnds(), listener);
         manager.start();
     }
 
