@@ -26,6 +26,8 @@ type Config struct {
 	BrokerID  int
 	// Zones are the zones' names; default zone-a, zone-b, zone-c.
 	Zones []string
+	// ZonesDir holds the zones' directories, which several daemons may share; default Dir.
+	ZonesDir string
 	// YAML is appended to the configuration file.
 	YAML string
 }
@@ -42,6 +44,9 @@ type Daemon struct {
 func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	if len(cfg.Zones) == 0 {
 		cfg.Zones = []string{"zone-a", "zone-b", "zone-c"}
+	}
+	if cfg.ZonesDir == "" {
+		cfg.ZonesDir = cfg.Dir
 	}
 	binary, err := Build(ctx)
 	if err != nil {
@@ -121,7 +126,7 @@ func (d *Daemon) Socket() string { return filepath.Join(d.cfg.Dir, "walbridge.so
 func (d *Daemon) Target() string { return "unix://" + d.Socket() }
 
 // ZoneDir is the directory that is the zone.
-func (d *Daemon) ZoneDir(zone string) string { return filepath.Join(d.cfg.Dir, zone) }
+func (d *Daemon) ZoneDir(zone string) string { return filepath.Join(d.cfg.ZonesDir, zone) }
 
 // LogFile is the file with all that the daemon prints.
 func (d *Daemon) LogFile() string { return filepath.Join(d.cfg.Dir, "walbridge.log") }

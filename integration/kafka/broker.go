@@ -21,6 +21,8 @@ type Broker struct {
 	LogDirs []string
 	// Properties are what server.properties will say at the next Start.
 	Properties map[string]string
+	// Options are options of the JVM at the next Start, besides the cluster's.
+	Options []string
 
 	cluster    *Cluster
 	dir        string
@@ -62,6 +64,12 @@ func (b *Broker) Kill() {
 	}
 }
 
+// Pause stops the broker's process without its knowledge, until Resume.
+func (b *Broker) Pause() error { return b.process.Pause() }
+
+// Resume lets a paused broker go on.
+func (b *Broker) Resume() error { return b.process.Resume() }
+
 // PID is the id of the process that was started last.
 func (b *Broker) PID() int { return b.process.PID() }
 
@@ -102,6 +110,7 @@ func (b *Broker) launch() error {
 	args := []string{"-Xmx" + b.cluster.cfg.Heap, "-Xms" + b.cluster.cfg.Heap, "-XX:+ExitOnOutOfMemoryError",
 		"-Djava.awt.headless=true", "-Dlog4j2.configurationFile=" + b.log4j()}
 	args = append(args, b.cluster.cfg.Options...)
+	args = append(args, b.Options...)
 	args = append(args, "-cp", b.cluster.classPath(), "kafka.Kafka", b.propertiesFile())
 	p, err := process.Start(process.Spec{
 		Name: fmt.Sprintf("broker %d", b.ID), Path: b.cluster.cfg.Java, Args: args, Log: b.LogFile(),

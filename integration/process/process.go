@@ -143,6 +143,19 @@ func (p *Process) Kill() {
 	<-p.exited
 }
 
+// Pause stops the process, and all that it started, where it stands, until Resume.
+func (p *Process) Pause() error { return p.signalled(syscall.SIGSTOP) }
+
+// Resume lets a paused process go on.
+func (p *Process) Resume() error { return p.signalled(syscall.SIGCONT) }
+
+func (p *Process) signalled(sig syscall.Signal) error {
+	if err := p.signal(sig); err != nil {
+		return fmt.Errorf("%s: %v: %w", p.spec.Name, sig, err)
+	}
+	return nil
+}
+
 // signal signals the group. It fails where the process was waited for, whose id may be another's by now.
 func (p *Process) signal(sig syscall.Signal) error {
 	select {
