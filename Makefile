@@ -70,7 +70,7 @@ e2e: ## run the end-to-end tests; ONLY=<scenario of integration/e2e> or a regula
 	@tools/need go $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,java javac mvn)
 	@$(if $(filter $(SCENARIOS),$(ONLY)),,tools/matches '$(ONLY)' $(SCENARIOS))
 	@$(MAKE) --no-print-directory build $(if $(filter $(WITHOUT_BROKER),$(ONLY)),,agent kafka) $(if $(filter package,$(ONLY)),agent tools)
-	@$(if $(filter stock-versions,$(ONLY)),integration/kafka/install $(KAFKAS))
+	@$(if $(filter stock-versions hook-proof,$(ONLY)),integration/kafka/install $(KAFKAS))
 	@$(if $(filter $(SCENARIOS),$(ONLY)),KAFKA=$(KAFKA) go run ./integration/e2e -only '$(ONLY)', \
 	  KAFKA=$(KAFKA) go test -count=1 -timeout 30m -v ./integration/... $(if $(ONLY),-run '$(ONLY)'))
 

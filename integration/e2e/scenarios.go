@@ -12,6 +12,7 @@ type scenario struct {
 // scenarios are all there are, each in a file of its name.
 var scenarios = []scenario{
 	{"daemon", "what an operator relies on: configuration, systemd, access, doctor", daemonScenario},
+	{"hook-proof", "followers of stock brokers are fed through the WAL", hookProofScenario},
 	{"hostile", "what honest copies notice of a hostile local peer", hostileScenario},
 	{"upload-events", "elections, restarts, truncation, retention, …: the WAL holds exactly the leader's log",
 		uploadEventsScenario},
