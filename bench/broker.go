@@ -11,7 +11,7 @@ import (
 // What the fixed rate is made of: at most 30 MB/s, the KIP's, and at most half of what the stock broker can do here.
 const (
 	kipRate      = 30e6
-	warmUp       = 45 * time.Second // Until the JVM compiles next to nothing any more.
+	warmUp       = 30 * time.Second // Until the JVM compiles next to nothing any more.
 	rateBlock    = 4 * time.Second
 	maximumBlock = 2 * time.Second
 	idleBlock    = 5 * time.Second
