@@ -16,10 +16,11 @@ import java.util.concurrent.Executor;
 /**
  * Starts an {@link RLMWalTask} for every partition that has something to read, as soon as there is room for it. It
  * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks
- * every millisecond at those that have grown. Its thread must never be interrupted, since it looks into logs.
+ * every few milliseconds at those that have grown. Its thread must never be interrupted, since it looks into logs.
  */
 final class PartitionScanner implements UntilStopped.Step {
-    private static final Duration BUSY = Duration.ofMillis(1);
+    /** Half of the daemon's linger, in which copies wait for each other anyway. */
+    private static final Duration BUSY = Duration.ofMillis(5);
     /** While there is something to read and it cannot be read: no room, or a partition at rest. */
     private static final Duration BLOCKED = Duration.ofMillis(10);
     /** How late a change of leadership may be noticed. */

@@ -14,8 +14,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and never waits for more; the
- * daemon does that. Many run at once, each taking a step at a time.
+ * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and waits for no more than what
+ * is being read at that moment; the daemon does that. Many run at once, each taking a step at a time.
  *
  * <p>A copy that fails is tried again in halves, so that one section that the storage refuses cannot hold up the
  * others; when the storage comes back after an outage this costs a handful of extra copies. A single section that keeps
@@ -24,6 +24,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>A section stays in a field until it is stored or given up, so that none is lost whatever a step throws.
  */
 final class RLMWalCombinerTask implements UntilStopped.Step {
+    /** How long the readers take for what one pass of the scanner has found: that goes as one copy. */
+    private static final long PASS_MS = 1;
     private static final long FIRST_BACKOFF_MS = 100;
     private static final long MAX_BACKOFF_MS = 1_000;
     private static final int MAX_ATTEMPTS = 8;
@@ -80,9 +82,18 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
 
     /** Waits for a section and takes those behind it, up to the bound; a single section may be larger. */
     private void nextBatch() throws InterruptedException {
-        if (heldOver == null) {
-            heldOver = received(queue.take());
+        if (heldOver != null) {
+            gather();
+            return;
         }
+        synchronized (queue) { // Or every task would take one section of the pass.
+            heldOver = received(queue.take());
+            Thread.sleep(PASS_MS);
+            gather();
+        }
+    }
+
+    private void gather() {
         List<WalSection> batch = new ArrayList<>();
         batches.add(batch);
         attempts = 0;
