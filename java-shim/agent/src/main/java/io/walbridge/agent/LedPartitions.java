@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * The uploads of what this broker leads and selects: one {@link WalPartition} for each partition, leader epoch and log.
@@ -113,11 +114,12 @@ final class LedPartitions {
      * be tried again.
      */
     private WalPartition begin(LedPartition led, WalPartition before) {
-        if (before == null && resumption.unsettled(led)) {
+        StoredEnd stored = before != null ? before.storedEnd() : remembered.get(led.id());
+        if (before == null && stored == null && resumption.unsettled(led)) {
             return null;
         }
-        NavigableMap<Integer, Long> lineage = led.lineage().headMap(led.leaderEpoch(), true);
-        StoredEnd stored = before != null ? before.storedEnd() : remembered.get(led.id());
+        // A copy: combiners read it at once, and a TreeMap's headMap is not safe even for that (it counts on the side).
+        NavigableMap<Integer, Long> lineage = new TreeMap<>(led.lineage().headMap(led.leaderEpoch(), true));
         long start = led.logStartOffset();
         if (stored != null) {
             start = stored.within(lineage, start, led.logEndOffset());

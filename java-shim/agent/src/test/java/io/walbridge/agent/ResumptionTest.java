@@ -16,11 +16,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 class ResumptionTest {
     private final FakeStorage storage = new FakeStorage();
     private final StoredEnds proven = new StoredEnds();
-    private final FakePartition partition = new FakeBroker().create("t", 0);
+    private final FakeBroker broker = new FakeBroker();
+    private final FakePartition partition = broker.create("t", 0);
 
     @BeforeEach
     void lead() {
@@ -92,6 +94,22 @@ class ResumptionTest {
         Resumption resumption = resumption(Duration.ofDays(1));
         resumption.claim(claim(new TopicIdPartition(Uuid.randomUuid(), 0, "t"), 1, 10));
         assertFalse(resumption.unsettled(partition.led()));
+    }
+
+    /** An upload that was switched off and on again knows what it has stored, and waits for nothing. */
+    @Test
+    void asksForNoProofOfWhatThisProcessHasStored() {
+        storage.down = true;
+        StoredEnd end = claim(partition.id(), 1, 10);
+        Resumption resumption = resumption(Duration.ofDays(1));
+        resumption.claim(end);
+        LedPartitions partitions = new LedPartitions(broker, new TopicSelection(List.of(Pattern.compile("t"))),
+                new Growth(), proven, resumption);
+        partitions.refresh();
+        assertEquals(List.of(), partitions.current());
+        proven.put(end);
+        partitions.refresh();
+        assertEquals(1, partitions.current().size());
     }
 
     private Resumption resumption(Duration patience) {
