@@ -47,7 +47,7 @@ test: ## run every test: Go with -race, Java, end to end
 	@tools/stage java tools/mvn -ntp verify
 	@tools/stage kafka $(MAKE) --no-print-directory kafka
 	@tools/stage build $(MAKE) --no-print-directory build
-	@tools/stage end-to-end go test -count=1 -timeout 20m -v ./integration/...
+	@tools/stage end-to-end go test -count=1 -timeout 30m -v ./integration/...
 
 check: ## what must hold before a test runs: format, vet, lint, generated code, compatibility
 	@tools/need go npm

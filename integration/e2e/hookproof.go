@@ -10,10 +10,9 @@ import (
 	"github.com/walbridge/walbridge/integration/kafka"
 )
 
-// hookProofScenario runs every case on the oldest and the newest version of Kafka, or on those that WALBRIDGE_VERSIONS
-// asks for.
+// hookProofScenario runs every case of hookproof.
 func hookProofScenario(ctx context.Context, r *run) error {
-	for _, version := range hookproof.Versions(kafka.Versions()[0], kafka.Newest) {
+	for _, version := range kafka.Tested() {
 		if err := proveHooks(ctx, r, version); err != nil {
 			return fmt.Errorf("kafka %s: %w", version, err)
 		}

@@ -10,12 +10,11 @@ import (
 	"github.com/walbridge/walbridge/integration/kafka"
 )
 
-// The newest version of Kafka, or those that WALBRIDGE_VERSIONS asks for.
 func TestHookProof(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real brokers")
 	}
-	for _, version := range hookproof.Versions(kafka.Newest) {
+	for _, version := range kafka.Tested() {
 		t.Run(version, func(t *testing.T) { prove(t, version) })
 	}
 }

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"embed"
+	"os"
 	"slices"
 )
 
@@ -24,4 +25,13 @@ func Versions() []string {
 	}
 	slices.Sort(versions)
 	return versions
+}
+
+// Tested are the versions that a test runs: the oldest and the newest, or with WALBRIDGE_VERSIONS=all every one.
+func Tested() []string {
+	versions := Versions()
+	if os.Getenv("WALBRIDGE_VERSIONS") == "all" {
+		return versions
+	}
+	return []string{versions[0], Newest}
 }

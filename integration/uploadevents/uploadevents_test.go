@@ -2,21 +2,26 @@ package uploadevents_test
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
+	"github.com/walbridge/walbridge/integration/kafka"
 	"github.com/walbridge/walbridge/integration/uploadevents"
 )
 
-// Every event, on the newest Kafka or the version that KAFKA names.
 func TestUploadEvents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs three real brokers")
 	}
+	for _, version := range kafka.Tested() {
+		t.Run(version, func(t *testing.T) { events(t, version) })
+	}
+}
+
+func events(t *testing.T, version string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	s, err := uploadevents.Start(ctx, t.TempDir(), os.Getenv("KAFKA"))
+	s, err := uploadevents.Start(ctx, t.TempDir(), version)
 	if err != nil {
 		t.Fatal(err)
 	}
