@@ -32,12 +32,7 @@ var conditions = []Case{
 	{"rubbish", with(answering(rubbish))},
 	{"fields_missing", with(answering(empty))},
 	{"old_version", with(unimplemented())},
-	{"slow", func(ctx context.Context, r *Rig) error {
-		if err := r.target.Serve(relay(r.daemon.Socket(), 500*time.Millisecond)); err != nil {
-			return err
-		}
-		return r.serves(ctx, records)
-	}},
+	{"slow", slowly},
 	{"restarted", restarted},
 	{"caught_up", caughtUp},
 }
@@ -69,6 +64,22 @@ func (r *Rig) storesNothing(ctx context.Context) error {
 		return fmt.Errorf("%d records count as stored", after.Records-before.Records)
 	}
 	return nil
+}
+
+// slowly has every answer of the daemon come late; some are in time all the same.
+func slowly(ctx context.Context, r *Rig) error {
+	r.target.Down()
+	before, err := r.jmx(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.target.Serve(relay(r.daemon.Socket(), 300*time.Millisecond)); err != nil {
+		return err
+	}
+	if err := r.serves(ctx, records); err != nil {
+		return err
+	}
+	return r.metric(ctx, "records-total", func(now float64) bool { return now > float64(before.Records) })
 }
 
 // restarted has the daemon stopped, killed and started while records are produced.

@@ -37,6 +37,9 @@ func noLeak(ctx context.Context, r *Rig) error {
 			return fmt.Errorf("round %d: %w", n, err)
 		}
 	}
+	if err := r.neverLogged("goes on after an unexpected error"); err != nil {
+		return err
+	}
 	return eventually(ctx, func() error {
 		after, err := held(r.leader().PID())
 		if err == nil && !maps.Equal(before, after) {

@@ -169,7 +169,7 @@ func switchByJMX(ctx context.Context, r *Rig) error {
 	if err := r.nothingLeft(ctx); err != nil {
 		return err
 	}
-	ends, err := r.admin.ListEndOffsets(ctx, single)
+	ends, err := r.ends(ctx, single)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func switchByJMX(ctx context.Context, r *Rig) error {
 // storedOnce wants as many records stored since then as the single topic has got since its log ends were these.
 func (r *Rig) storedOnce(ctx context.Context, before int64, ends kadm.ListedOffsets) error {
 	return eventually(ctx, func() error {
-		now, err := r.admin.ListEndOffsets(ctx, single)
+		now, err := r.ends(ctx, single)
 		if err != nil {
 			return err
 		}

@@ -167,7 +167,7 @@ func (r *Rig) produce(ctx context.Context, records int, topics ...string) error 
 func (r *Rig) serves(ctx context.Context, records int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("not served within a minute"))
 	defer cancel()
-	ends, err := r.admin.ListEndOffsets(ctx, single, replicated)
+	ends, err := r.ends(ctx, single, replicated)
 	if err != nil {
 		return err
 	}
@@ -176,12 +176,23 @@ func (r *Rig) serves(ctx context.Context, records int) error {
 	}
 	got, err := r.fetch(ctx, ends, records)
 	if err != nil {
-		return fmt.Errorf("fetch: %d of %d records: %w: %w", got, records, err, context.Cause(ctx))
+		return fmt.Errorf("fetch: %d of %d records: %w", got, records, errors.Join(err, context.Cause(ctx)))
 	}
 	if got != records {
 		return fmt.Errorf("%d records were acknowledged and %d fetched", records, got)
 	}
 	return nil
+}
+
+// ends are the topics' high watermarks, as soon as every broker knows the topics.
+func (r *Rig) ends(ctx context.Context, topics ...string) (ends kadm.ListedOffsets, err error) {
+	err = eventually(ctx, func() (err error) {
+		if ends, err = r.admin.ListEndOffsets(ctx, topics...); err != nil {
+			return err
+		}
+		return ends.Error()
+	})
+	return ends, err
 }
 
 // fetch reads on from what were the log ends until it has so many records, and returns how many it got.

@@ -30,6 +30,8 @@ final class LedPartitions {
     private Map<TopicIdPartition, WalPartition> uploads = Map.of();
     private volatile List<WalPartition> current = List.of();
     private volatile Map<String, String> refused = Map.of();
+    /** The refusals that are in the broker's log. */
+    private final Map<String, String> told = new HashMap<>();
 
     /** @param remembered gets how far a partition is stored that is uploaded no more, in case it comes back */
     LedPartitions(Broker broker, TopicSelection selection, Growth growth, StoredEnds remembered,
@@ -138,12 +140,15 @@ final class LedPartitions {
             return false;
         }
         Optional<String> refusal = TopicSelection.refusal(topic, led.compacted());
-        refusal.ifPresent(reason -> {
-            boolean toldNow = refusals.put(topic, reason) != null;
-            if (!toldNow && !reason.equals(refused.get(topic))) {
-                LOG.warn("Topic {} does not go to the WAL: {}", topic, reason);
-            }
-        });
-        return refusal.isEmpty();
+        if (refusal.isEmpty()) {
+            told.remove(topic);
+            return true;
+        }
+        refusals.put(topic, refusal.get());
+        // Once, also where this broker leads none of the topic for a while.
+        if (!refusal.get().equals(told.put(topic, refusal.get()))) {
+            LOG.warn("Topic {} does not go to the WAL: {}", topic, refusal.get());
+        }
+        return false;
     }
 }

@@ -123,8 +123,6 @@ final class RemoteWalManager {
         long deadline = System.nanoTime() + timeout.toNanos();
         combiners.forEach(UntilStopped::stop);
         scanner.stop();
-        readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
-        resumers.shutdown();
         combinerThreads.forEach(Thread::interrupt);
         // On a thread of its own, since nobody knows how long a storage manager takes.
         Thread end = threadFactory("walbridge-end-").newThread(() -> end(deadline));
@@ -135,6 +133,8 @@ final class RemoteWalManager {
     private void end(long deadline) {
         try {
             join(scannerThread, deadline);
+            readers.shutdown(); // Not shutdownNow: an interrupt during a read would close the segment's file channel.
+            resumers.shutdown();
             for (Thread combiner : combinerThreads) {
                 join(combiner, deadline);
             }
