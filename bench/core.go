@@ -129,10 +129,10 @@ func paced(ctx context.Context, s *stack, p payload, rate int, d time.Duration) 
 	return times, errors.Join(errs...)
 }
 
-// coreAdded measures what a daemon, as a process of its own, adds to a constant 5 ms append.
+// coreAdded measures what the daemon adds to a constant 5 ms append.
 func coreAdded(ctx context.Context) ([]Row, error) {
 	const appending = 5 * time.Millisecond
-	d, err := startDaemon(ctx, daemonTimes{create: appending, append: appending})
+	s, err := startStack(threeZones(appending, appending), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +140,12 @@ func coreAdded(ctx context.Context) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := paced(ctx, d.stack, p, 100, 2*time.Second); err != nil { // Warm up.
+	if _, err := paced(ctx, s, p, 100, 2*time.Second); err != nil { // Warm up.
 		return nil, err
 	}
 	var p50, p99, zone []float64
 	for range minBlocks {
-		times, err := paced(ctx, d.stack, p, 100, 4*time.Second)
+		times, err := paced(ctx, s, p, 100, 4*time.Second)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func coreAdded(ctx context.Context) ([]Row, error) {
 	return []Row{
 		measure("core.copy_added_p50", "ms", median(p50)-zoneTime, 1),
 		measure("core.copy_added_p99", "ms", median(p99)-zoneTime, 3),
-	}, d.stop()
+	}, s.stop()
 }
 
 // timerMillis is how long a timer of d really takes on this machine.

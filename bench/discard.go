@@ -12,7 +12,7 @@ import (
 
 // discard is a zone that checks what it gets and keeps nothing: what is measured through it is the daemon, not a store.
 type discard struct {
-	create, append time.Duration // how long each takes
+	create, append time.Duration // how long each takes, the check included
 	hang           *atomic.Bool  // while true nothing is answered before its deadline
 	appends        atomic.Int64
 	creates        atomic.Int64
@@ -24,7 +24,7 @@ func (d *discard) wait(ctx context.Context, t time.Duration) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if t == 0 {
+	if t <= 0 {
 		return nil
 	}
 	select {

@@ -69,10 +69,17 @@ final class Checkpointer implements Runnable {
     @Override
     public void run() {
         try {
-            while (!stopped.await(PERIOD.toNanos(), TimeUnit.NANOSECONDS)) {
-                write();
-            }
-            write();
+            boolean last;
+            do {
+                last = stopped.await(PERIOD.toNanos(), TimeUnit.NANOSECONDS);
+                try {
+                    write();
+                } catch (RuntimeException | Error e) {
+                    if (throttle.allows(Checkpointer.class)) {
+                        LOG.warn("Cannot write the checkpoints of the WAL; trying again", e);
+                    }
+                }
+            } while (!last);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
