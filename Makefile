@@ -11,7 +11,7 @@ BIN         := $(CACHE)/bin
 AGENT       := java-shim/agent/target/walbridge-agent.jar
 export PATH := $(BIN):$(CACHE)/npm/node_modules/.bin:$(PATH)
 
-# What CI runs brokers of: the newest and the oldest; WALBRIDGE_VERSIONS=all is every one that has a pom.
+# What CI runs brokers of: the oldest and the newest; WALBRIDGE_VERSIONS=all is every one that has a pom.
 KAFKAS      := $(sort $(patsubst integration/kafka/%/pom.xml,%,$(wildcard integration/kafka/*/pom.xml)))
 TESTED      := $(if $(filter all,$(WALBRIDGE_VERSIONS)),$(KAFKAS),$(firstword $(KAFKAS)) $(KAFKA))
 

@@ -27,11 +27,10 @@ func Versions() []string {
 	return versions
 }
 
-// Tested are the versions that a test runs: the oldest and the newest, or with WALBRIDGE_VERSIONS=all every one.
+// Tested are the versions that a test runs: the newest, or with WALBRIDGE_VERSIONS=all every one.
 func Tested() []string {
-	versions := Versions()
 	if os.Getenv("WALBRIDGE_VERSIONS") == "all" {
-		return versions
+		return Versions()
 	}
-	return []string{versions[0], Newest}
+	return []string{Newest}
 }
