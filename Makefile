@@ -8,7 +8,7 @@ BUF_VERSION := 1.75.0
 KAFKA       := 4.4.0
 CACHE       := $(CURDIR)/.cache
 BIN         := $(CACHE)/bin
-AGENT       := java-shim/agent/target/walbridge-agent.jar
+JARS        := java-shim/agent/target/walbridge-agent.jar java-shim/verify/target/walbridge-verify.jar
 export PATH := $(BIN):$(CACHE)/npm/node_modules/.bin:$(PATH)
 
 # What CI runs brokers of: the oldest and the newest; WALBRIDGE_VERSIONS=all is every one that has a pom.
@@ -82,9 +82,14 @@ build: ## build the daemon into bin/
 	@tools/need go
 	@go build -o bin/walbridge ./cmd/walbridge
 
-agent: ## build walbridge-agent.jar, without its tests
+agent: $(JARS) ## build walbridge-agent.jar, without its tests
+
+# Only where a source is newer: the tests' brokers run from these, and a document's test may run this meanwhile.
+SOURCES := java-shim/pom.xml $(wildcard java-shim/*/pom.xml) $(shell find java-shim/*/src/main proto/walbridge -type f)
+$(JARS) &: $(filter-out %.go,$(SOURCES))
 	@tools/need java javac mvn
 	@tools/mvn -q package -DskipTests
+	@touch $(JARS)
 
 kafka: ## fetch the stock brokers that the tests use
 	@integration/kafka/install $(TESTED)

@@ -26,6 +26,9 @@ func (r *Rig) counts(ctx context.Context) (counts, error) {
 		if err != nil {
 			return nil, fmt.Errorf("broker %d: %w", id, err)
 		}
+		if numbers[proofBean] == nil {
+			return nil, r.feedsNobody(id)
+		}
 		for name, value := range numbers[proofBean] {
 			sum[name] += value
 			sum[fmt.Sprintf("%s.%d", name, id)] = value
@@ -40,6 +43,21 @@ func (r *Rig) counts(ctx context.Context) (counts, error) {
 		sum["CPUSeconds"] += cpu
 	}
 	return sum, nil
+}
+
+// feedsNobody says what the broker logged last of Walbridge: its agent is not there, or still starting.
+func (r *Rig) feedsNobody(id int) error {
+	log, err := os.ReadFile(r.broker(id).LogFile())
+	if err != nil {
+		return fmt.Errorf("broker %d: %w", id, err)
+	}
+	last := "nothing"
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, "Walbridge") {
+			last = strings.TrimSpace(line)
+		}
+	}
+	return fmt.Errorf("broker %d feeds no followers; its agent logged last: %s", id, last)
 }
 
 // since is how much each has grown.

@@ -37,6 +37,17 @@ class AgentJarIT {
         }
     }
 
+    /** What lies under its name is always whole: a broker that starts during a build must not get a part of it. */
+    @Test
+    void isNotWhereThePlainJarIsWritten() throws IOException {
+        Path plain = Path.of("target", "walbridge-agent-plain.jar");
+        try (JarFile jar = new JarFile(plain.toFile()); JarFile whole = new JarFile(JAR.toFile())) {
+            assertTrue(jar.stream().allMatch(entry -> whole.getEntry(entry.getName()) != null
+                    || entry.getName().startsWith("META-INF/")));
+            assertTrue(whole.size() > 2 * jar.size());
+        }
+    }
+
     /** KAFKA_OPTS reaches every tool: the agent must not even need Kafka's jars there, nor say anything. */
     @Test
     void leavesOtherJvmsAlone() throws Exception {
