@@ -25,7 +25,7 @@ type lagProbe struct {
 func newLagProbe(zones []*discard) *lagProbe {
 	p := &lagProbe{zones: map[*byte]int{}}
 	for _, z := range zones {
-		z.appended = func(b []byte) { p.appended(b, len(zones)) }
+		z.appended = func(_ string, b []byte, _ time.Duration) { p.appended(b, len(zones)) }
 	}
 	return p
 }

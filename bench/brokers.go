@@ -38,8 +38,8 @@ const (
 	probeTopic                = "probe"
 )
 
-func startBrokers(ctx context.Context) (b *brokers, err error) {
-	b = &brokers{}
+func startBrokers(ctx context.Context) (_ *brokers, err error) {
+	b := &brokers{}
 	defer func() {
 		if err != nil {
 			b.close()

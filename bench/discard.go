@@ -16,7 +16,8 @@ type discard struct {
 	hang           *atomic.Bool  // while true nothing is answered before its deadline
 	appends        atomic.Int64
 	creates        atomic.Int64
-	appended       func(p []byte) // told of what has been appended, unless nil
+	// appended is told what has been appended to which object, and how long that took, unless it is nil.
+	appended func(object string, p []byte, took time.Duration)
 }
 
 func (d *discard) wait(ctx context.Context, t time.Duration) error {
@@ -40,7 +41,7 @@ func (d *discard) Create(ctx context.Context, name string) (backends.Writer, err
 	if err := d.wait(ctx, d.create); err != nil {
 		return nil, err
 	}
-	return discardWriter{d}, nil
+	return discardWriter{d, name}, nil
 }
 
 func (d *discard) ReadAt(context.Context, string, []byte, int64) error { return backends.ErrNotFound }
@@ -55,10 +56,14 @@ func (d *discard) Caps() backends.Caps { return backends.Caps{Appends: 1, MaxApp
 
 func (d *discard) Close() error { return nil }
 
-type discardWriter struct{ d *discard }
+type discardWriter struct {
+	d      *discard
+	object string
+}
 
 func (w discardWriter) Append(ctx context.Context, p []byte, crc uint32) error {
 	w.d.appends.Add(1)
+	start := time.Now()
 	if backends.Checksum(p) != crc {
 		return backends.ErrChecksum
 	}
@@ -66,7 +71,7 @@ func (w discardWriter) Append(ctx context.Context, p []byte, crc uint32) error {
 		return err
 	}
 	if w.d.appended != nil {
-		w.d.appended(p)
+		w.d.appended(w.object, p, time.Since(start))
 	}
 	return nil
 }

@@ -113,6 +113,9 @@ func run(ctx context.Context, only string) error {
 		if only != "" && only != g.name {
 			continue
 		}
+		if group, _, ok := strings.Cut(rowFilter, "."); ok && group != g.name {
+			continue
+		}
 		start := time.Now()
 		got, err := g.run(ctx)
 		if err != nil {

@@ -78,11 +78,11 @@ func (s *stack) copy(ctx context.Context, p payload) error {
 
 // copyEncoded sends the payload as it was encoded beforehand. To encode 256 KiB, gRPC's Go client clears a buffer of
 // 1 MiB first; the broker's client does nothing of the kind, and where times are measured they are to be the daemon's.
-func (s *stack) copyEncoded(ctx context.Context, p payload) error {
+func (s *stack) copyEncoded(ctx context.Context, p payload) (*walbridgev1.CopyLogSegmentDataResponse, error) {
 	stream, err := s.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true},
 		walbridgev1.WalService_CopyLogSegmentData_FullMethodName, grpc.ForceCodecV2(encodedCodec{encoding.GetCodecV2("proto")}))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range p.encoded {
 		if stream.SendMsg(m) != nil {
@@ -90,9 +90,10 @@ func (s *stack) copyEncoded(ctx context.Context, p payload) error {
 		}
 	}
 	if err := stream.CloseSend(); err != nil {
-		return err
+		return nil, err
 	}
-	return stream.RecvMsg(&walbridgev1.CopyLogSegmentDataResponse{})
+	response := &walbridgev1.CopyLogSegmentDataResponse{}
+	return response, stream.RecvMsg(response)
 }
 
 type encodedMessage []byte

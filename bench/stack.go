@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -130,9 +131,22 @@ func startDrop() (*stack, error) {
 	return s, nil
 }
 
+// sendBufferBytes is what the broker's client asks for, too: a copy fits into the socket at once.
+const sendBufferBytes = 1 << 20
+
 // dialStack connects to a server, which may be in another process.
 func dialStack(path string) (*stack, error) {
-	conn, err := grpc.NewClient("unix:"+path, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		var set error
+		err := c.Control(func(fd uintptr) {
+			set = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF, sendBufferBytes)
+		})
+		return errors.Join(err, set)
+	}}
+	conn, err := grpc.NewClient("passthrough:///"+path, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, path string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", path)
+		}))
 	if err != nil {
 		return nil, err
 	}
