@@ -45,6 +45,12 @@ public final class WalClient implements AutoCloseable {
         void onRange(int index, ByteBuffer bytes);
     }
 
+    private static final MethodDescriptor<CopyLogSegmentDataRequest, CopyLogSegmentDataResponse> COPY =
+            WalServiceGrpc.getCopyLogSegmentDataMethod();
+    /** A copy of at most one chunk goes all at once, for which grpc must not know that it is a stream. */
+    private static final MethodDescriptor<CopyLogSegmentDataRequest, CopyLogSegmentDataResponse> SHORT_COPY =
+            COPY.toBuilder().setType(MethodDescriptor.MethodType.UNARY).build();
+
     private final String daemon;
     private final WalChannel channel;
     private final Duration copyTimeout;
@@ -75,29 +81,30 @@ public final class WalClient implements AutoCloseable {
             throws RemoteStorageException {
         check(header, sections);
         Trace trace = Trace.begin(traceSample);
-        String what = daemon + ": copy of " + sections.size() + " sections of broker " + header.getBrokerId() + " as "
-                + Translation.uuid(header.getCombinedSegmentId()) + trace;
-        var method = WalServiceGrpc.getCopyLogSegmentDataMethod();
-        try (var call = new BlockingCall<>(channel, method, copyTimeout, trace)) {
+        long bytes = sections.stream().mapToLong(Section::sizeInBytes).sum();
+        try (var call = new BlockingCall<>(channel, bytes > chunkBytes ? COPY : SHORT_COPY, copyTimeout, trace)) {
             boolean sent = new CopySender(call, chunkBytes).send(header, sections);
             if (sent) {
                 call.halfClose();
             }
-            CopyLogSegmentDataResponse response = call.next();
+            CopyLogSegmentDataResponse response = call.only();
             if (!sent || response == null) {
-                throw new RemoteStorageException(what + ": it ended the call "
+                throw new RemoteStorageException(copying(header, trace) + ": it ended the call "
                         + (sent ? "without an answer" : "before it had everything"));
             }
-            // An answer counts once the call has ended well.
-            call.next();
             return response;
         } catch (StatusException e) {
-            throw StatusMapping.exception(what, e);
+            throw StatusMapping.exception(copying(header, trace), e);
         } catch (InterruptedException e) {
-            throw StatusMapping.interrupted(what, e);
+            throw StatusMapping.interrupted(copying(header, trace), e);
         } catch (IOException e) {
-            throw new RemoteStorageException(what + ": read the broker's log: " + e.getMessage(), e);
+            throw new RemoteStorageException(copying(header, trace) + ": read the broker's log: " + e.getMessage(), e);
         }
+    }
+
+    private String copying(CopyHeader header, Trace trace) {
+        return daemon + ": copy of " + header.getEntriesCount() + " sections of broker " + header.getBrokerId() + " as "
+                + Translation.uuid(header.getCombinedSegmentId()) + trace;
     }
 
     /**
@@ -160,7 +167,7 @@ public final class WalClient implements AutoCloseable {
         String what = daemon + ": status of the daemon";
         var request = GetStatusRequest.getDefaultInstance();
         try (var call = start(WalServiceGrpc.getGetStatusMethod(), request, timeout, Trace.NONE)) {
-            GetStatusResponse status = call.next();
+            GetStatusResponse status = call.only();
             if (status == null) {
                 throw new RemoteStorageException(what + ": it ended the call without an answer");
             }
