@@ -20,8 +20,22 @@ public final class Agent {
     public static void premain(String arguments, Instrumentation jvm) {
         if (isBroker(System.getProperty("sun.java.command", "")) && INSTALLED.compareAndSet(false, true)) {
             instrumentation = jvm;
-            jvm.addTransformer(new BrokerTransformer());
+            try {
+                jvm.addTransformer(new BrokerTransformer());
+            } catch (Throwable e) {
+                // Beyond premain it would end the JVM.
+                reportOff(e);
+            }
         }
+    }
+
+    /**
+     * Says on stderr that the agent does not work. Where its jar was written over in place, no class of it can be
+     * loaded any more: this needs none but what is loaded already, and no logger.
+     */
+    static void reportOff(Throwable why) {
+        System.err.println("Walbridge is off: its agent failed with " + why.getClass().getName()
+                + (why instanceof LinkageError ? "; was its jar overwritten, not replaced, under this JVM?" : ""));
     }
 
     /** The JVM's, in a broker; what is woven only where it is configured uses it later. */

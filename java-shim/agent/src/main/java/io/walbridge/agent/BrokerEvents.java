@@ -68,6 +68,10 @@ public final class BrokerEvents {
         thread.start();
     }
 
+    static boolean isOff() {
+        return off;
+    }
+
     static void onAppend(Object partition, Runnable listener) {
         APPEND_LISTENERS.put(partition, listener);
     }

@@ -29,18 +29,20 @@ final class BrokerTransformer implements ClassFileTransformer {
     @Override
     public byte[] transform(ClassLoader loader, String className, Class<?> redefined, ProtectionDomain domain,
                             byte[] classFile) {
-        if (MAIN.equals(className)) {
-            checkReplicaManager(loader);
-        }
-        if (!REPLICA_MANAGER.equals(className) && !PARTITION.equals(className)) {
-            return null;
-        }
-        String name = className.replace('/', '.');
         try {
-            return woven(loader, name, classFile);
+            if (MAIN.equals(className)) {
+                checkReplicaManager(loader);
+            }
+            // What is woven in drops its errors, so BrokerEvents has to be there before: this loads it.
+            if (!REPLICA_MANAGER.equals(className) && !PARTITION.equals(className) || BrokerEvents.isOff()) {
+                return null;
+            }
+            return woven(loader, className.replace('/', '.'), classFile);
         } catch (RuntimeException | Error e) {
+            // First, since the JVM drops what is thrown from here.
+            Agent.reportOff(e);
+            LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: cannot weave {}", className, e);
             BrokerEvents.turnOff();
-            LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: cannot weave {}", name, e);
             return null;
         }
     }
