@@ -23,7 +23,8 @@ type Case struct {
 // newestJDK is the newest long-term release.
 const newestJDK = 25
 
-// All are all cases: every version, then other javaagents and JDKs, then Kafkas that the agent does not know.
+// All are all cases: every version, then other javaagents and JDKs, then Kafkas that the agent does not know, then a
+// broken agent.
 func All() []Case {
 	var all []Case
 	versions := kafka.Versions()
@@ -48,6 +49,7 @@ func All() []Case {
 	all = append(all,
 		Case{Name: "unknown_method", Run: movedMethod.runsAsStock, Quick: true},
 		Case{Name: "unknown_woven_method", Run: movedWovenMethod.runsAsStock},
-		Case{Name: "unknown_class", Run: movedClass.runsAsStock})
+		Case{Name: "unknown_class", Run: movedClass.runsAsStock},
+		Case{Name: "broken_jar", Run: brokenJar, Quick: true})
 	return all
 }

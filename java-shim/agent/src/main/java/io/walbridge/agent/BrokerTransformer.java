@@ -41,6 +41,7 @@ final class BrokerTransformer implements ClassFileTransformer {
         } catch (RuntimeException | Error e) {
             // First, since the JVM drops what is thrown from here.
             Agent.reportOff(e);
+            Agent.instrumentation().removeTransformer(this);
             LoggerFactory.getLogger(BrokerTransformer.class).error("Walbridge is off: cannot weave {}", className, e);
             BrokerEvents.turnOff();
             return null;
