@@ -27,10 +27,12 @@ func Versions() []string {
 	return versions
 }
 
-// Tested are the versions that a test runs: the newest, or with WALBRIDGE_VERSIONS=all every one.
+// Tested are the versions that a test runs: the oldest and the newest, or with WALBRIDGE_VERSIONS=all every one. The
+// Makefile fetches the same.
 func Tested() []string {
+	versions := Versions()
 	if os.Getenv("WALBRIDGE_VERSIONS") == "all" {
-		return Versions()
+		return versions
 	}
-	return []string{Newest}
+	return []string{versions[0], Newest}
 }
