@@ -48,7 +48,10 @@ final class Hooks {
     final MethodHandle epochWithOffsets;
     final MethodHandle fetchedRecords;
     final MethodHandle readToLogEnd;
+    final MethodHandle fetchedFrom;
+    final MethodHandle logEndOffsetMetadata;
     final MethodHandle offsetMetadata;
+    final MethodHandle messageOffset;
     final MethodHandle segmentBaseOffset;
     final MethodHandle positionInSegment;
     final MethodHandle logSegments;
@@ -120,7 +123,10 @@ final class Hooks {
         epochWithOffsets = find.method(epochCache, "epochWithOffsets", NavigableMap.class);
         readToLogEnd = find.getter(fetchIsolation, "LOG_END", fetchIsolation);
         Class<?> logOffset = find.type("org.apache.kafka.storage.internals.log.LogOffsetMetadata");
+        fetchedFrom = find.getter(fetchDataInfo, "fetchOffsetMetadata", logOffset);
+        logEndOffsetMetadata = find.method(unifiedLog, "logEndOffsetMetadata", logOffset);
         offsetMetadata = find.method(unifiedLog, "maybeConvertToOffsetMetadata", logOffset, long.class);
+        messageOffset = find.getter(logOffset, "messageOffset", long.class);
         segmentBaseOffset = find.getter(logOffset, "segmentBaseOffset", long.class);
         positionInSegment = find.getter(logOffset, "relativePositionInSegment", int.class);
         Class<?> logSegment = find.type("org.apache.kafka.storage.internals.log.LogSegment");

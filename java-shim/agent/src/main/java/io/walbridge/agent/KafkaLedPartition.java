@@ -19,6 +19,7 @@ final class KafkaLedPartition implements LedPartition {
     private final Object log;
     private final TopicIdPartition id;
     private final int leaderEpoch;
+    private volatile ReadEnd readEnd;
 
     KafkaLedPartition(Hooks hooks, Object partition, Object log, TopicIdPartition id, int leaderEpoch) {
         this.hooks = hooks;
@@ -101,20 +102,64 @@ final class KafkaLedPartition implements LedPartition {
     @Override
     public ByteBuffer read(long offset, int maxBytes) throws IOException {
         try {
-            Object toLogEnd = (Object) hooks.readToLogEnd.invokeExact();
-            Object fetched = (Object) hooks.read.invokeExact(log, offset, maxBytes, toLogEnd, true);
-            Object records = (Object) hooks.fetchedRecords.invokeExact(fetched);
-            if (!hooks.fileRecords.isInstance(records)) {
-                return ByteBuffer.allocate(0); // Kafka's MemoryRecords.EMPTY: nothing from offset on.
-            }
-            ByteBuffer bytes = ByteBuffer.allocate((int) hooks.sizeInBytes.invokeExact(records));
-            hooks.readInto.invokeExact(records, (Object) bytes, 0);
-            return bytes;
+            ReadEnd before = readEnd;
+            ByteBuffer bytes = before == null ? null : readOn(before, offset, maxBytes);
+            return bytes == null ? find(offset, maxBytes) : bytes;
         } catch (IOException e) {
             throw e;
         } catch (Throwable e) {
             throw HookCallException.rethrow(e);
         }
+    }
+
+    /**
+     * Where a read came to the log's end, at offset.
+     *
+     * @param records what it got, a slice of the segment's file, and at which position of the file that begins
+     */
+    private record ReadEnd(Object records, int begin, long segment, int position, long offset) {}
+
+    /**
+     * Reads what has been appended since the last read. Kafka looks a position up by reading batch headers, some
+     * system calls each, which costs more than the bytes. Null where the log does not simply go on.
+     */
+    private ByteBuffer readOn(ReadEnd from, long offset, int maxBytes) throws Throwable {
+        Object end = (Object) hooks.logEndOffsetMetadata.invokeExact(log);
+        int position = (int) hooks.positionInSegment.invokeExact(end);
+        int size = position - from.position;
+        if (offset != from.offset || (long) hooks.segmentBaseOffset.invokeExact(end) != from.segment
+                || size <= 0 || size > maxBytes) {
+            return null;
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(size);
+        hooks.readInto.invokeExact(from.records, (Object) bytes, from.position - from.begin);
+        if (bytes.remaining() < size || bytes.getLong(0) != offset) {
+            return null;
+        }
+        long endOffset = (long) hooks.messageOffset.invokeExact(end);
+        readEnd = new ReadEnd(from.records, from.begin, from.segment, position, endOffset);
+        return bytes;
+    }
+
+    private ByteBuffer find(long offset, int maxBytes) throws Throwable {
+        readEnd = null;
+        Object toLogEnd = (Object) hooks.readToLogEnd.invokeExact();
+        Object fetched = (Object) hooks.read.invokeExact(log, offset, maxBytes, toLogEnd, true);
+        Object records = (Object) hooks.fetchedRecords.invokeExact(fetched);
+        if (!hooks.fileRecords.isInstance(records)) {
+            return ByteBuffer.allocate(0); // Kafka's MemoryRecords.EMPTY: nothing from offset on.
+        }
+        ByteBuffer bytes = ByteBuffer.allocate((int) hooks.sizeInBytes.invokeExact(records));
+        hooks.readInto.invokeExact(records, (Object) bytes, 0);
+        Object from = (Object) hooks.fetchedFrom.invokeExact(fetched);
+        int begin = (int) hooks.positionInSegment.invokeExact(from);
+        long segment = (long) hooks.segmentBaseOffset.invokeExact(from);
+        Object end = (Object) hooks.logEndOffsetMetadata.invokeExact(log);
+        int position = (int) hooks.positionInSegment.invokeExact(end);
+        if (segment == (long) hooks.segmentBaseOffset.invokeExact(end) && begin + bytes.remaining() == position) {
+            readEnd = new ReadEnd(records, begin, segment, position, (long) hooks.messageOffset.invokeExact(end));
+        }
+        return bytes;
     }
 
     @Override

@@ -10,11 +10,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 
 /**
- * Starts an {@link RLMWalTask} for every partition that has something to read, as soon as there is room for it. It
+ * Starts {@link RLMWalTask}s for the partitions that have something to read, as soon as there is room for it. It
  * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks
  * every few milliseconds at those that have grown. Its thread must never be interrupted, since it looks into logs.
  */
@@ -29,12 +28,14 @@ final class PartitionScanner implements UntilStopped.Step {
     /** For what no append and no change of leadership announces: a log in another directory, a topic now compacted. */
     private static final Duration REFRESH = Duration.ofSeconds(5);
     private static final Duration MEASURE = Duration.ofSeconds(1);
+    /** Of one task: what is read with one task goes as one copy, where it fits. */
+    private static final int TASK_PARTITIONS = 128;
 
     private static final Logger LOG = LoggerFactory.getLogger(PartitionScanner.class);
 
     private final LedPartitions partitions;
     private final Growth growth;
-    private final BlockingQueue<WalSection> queue;
+    private final SectionQueue queue;
     private final Buffered buffered;
     private final long maxBacklog;
     private final Executor readers;
@@ -46,7 +47,7 @@ final class PartitionScanner implements UntilStopped.Step {
     private long nextMeasure = nextRefresh;
     private long lastRead = nextRefresh;
 
-    PartitionScanner(LedPartitions partitions, Growth growth, BlockingQueue<WalSection> queue, Buffered buffered,
+    PartitionScanner(LedPartitions partitions, Growth growth, SectionQueue queue, Buffered buffered,
                      long maxBacklog, Executor readers, CopyMetrics metrics, LogThrottle throttle) {
         this.partitions = partitions;
         this.growth = growth;
@@ -84,20 +85,22 @@ final class PartitionScanner implements UntilStopped.Step {
             nextMeasure = now + MEASURE.toNanos();
             skipAhead();
         }
-        List<WalPartition> submitted = new ArrayList<>();
+        if (!queue.hasRoom() || !buffered.hasRoom(RLMWalTask.READ_BYTES)) {
+            return;
+        }
+        List<WalPartition> readable = new ArrayList<>();
         for (WalPartition partition : unread) {
-            if (queue.remainingCapacity() == 0 || !buffered.hasRoom(RLMWalTask.READ_BYTES)) {
-                break;
-            }
             if (partition.readable(now)) {
-                submitted.add(partition);
-                partition.readerSubmitted();
-                submit(partition);
-                lastRead = now;
+                readable.add(partition);
             }
         }
-        submitted.forEach(unread::remove);
-        unread.addAll(submitted);
+        for (int from = 0; from < readable.size(); from += TASK_PARTITIONS) {
+            List<WalPartition> some = readable.subList(from, Math.min(from + TASK_PARTITIONS, readable.size()));
+            submit(some);
+            lastRead = now;
+            some.forEach(unread::remove);
+            unread.addAll(some);
+        }
     }
 
     /** Where too much waits in the logs, lets replicated partitions skip it. A single replica never does. */
@@ -129,11 +132,12 @@ final class PartitionScanner implements UntilStopped.Step {
         return Optional.of(new SkipAhead.Unread(partition, led.bytesFrom(partition.next()), end));
     }
 
-    private void submit(WalPartition partition) {
+    private void submit(List<WalPartition> some) {
+        some.forEach(WalPartition::readerSubmitted);
         try {
-            readers.execute(new RLMWalTask(partition, queue, buffered, metrics, throttle));
+            readers.execute(new RLMWalTask(some, queue, buffered, metrics, throttle));
         } catch (RuntimeException | Error e) {
-            partition.readerReturned(); // No thread could be made: another pass tries again.
+            some.forEach(WalPartition::readerReturned); // No thread could be made: another pass tries again.
             throw e;
         }
     }

@@ -7,15 +7,13 @@ import org.slf4j.LoggerFactory;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and waits for no more than what
- * is being read at that moment; the daemon does that. Many run at once, each taking a step at a time.
+ * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and never waits for more; the
+ * daemon does that. Many run at once, each taking a step at a time.
  *
  * <p>A copy that fails is tried again in halves, so that one section that the storage refuses cannot hold up the
  * others; when the storage comes back after an outage this costs a handful of extra copies. A single section that keeps
@@ -24,8 +22,6 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>A section stays in a field until it is stored or given up, so that none is lost whatever a step throws.
  */
 final class RLMWalCombinerTask implements UntilStopped.Step {
-    /** How long the readers take for what one pass of the scanner has found: that goes as one copy. */
-    private static final long PASS_MS = 1;
     private static final long FIRST_BACKOFF_MS = 100;
     private static final long MAX_BACKOFF_MS = 1_000;
     private static final int MAX_ATTEMPTS = 8;
@@ -33,21 +29,19 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
 
     private static final Logger LOG = LoggerFactory.getLogger(RLMWalCombinerTask.class);
 
-    private final BlockingQueue<WalSection> queue;
+    private final SectionQueue queue;
     private final CombinedCopy copy;
     private final Buffered buffered;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
     private final int maxBytes;
-    /** Taken from the queue, and in no batch yet. */
-    private WalSection heldOver;
     /** What is to be copied, a batch as one copy, the first one next. */
     private final Deque<List<WalSection>> batches = new ArrayDeque<>();
     /** Of the first batch, where that is a single section. */
     private int attempts;
     private int failuresInARow;
 
-    RLMWalCombinerTask(BlockingQueue<WalSection> queue, CombinedCopy copy, Buffered buffered, CopyMetrics metrics,
+    RLMWalCombinerTask(SectionQueue queue, CombinedCopy copy, Buffered buffered, CopyMetrics metrics,
                        LogThrottle throttle, int maxBytes) {
         this.queue = queue;
         this.copy = copy;
@@ -80,36 +74,11 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
         done(batch);
     }
 
-    /** Waits for a section and takes those behind it, up to the bound; a single section may be larger. */
     private void nextBatch() throws InterruptedException {
-        if (heldOver != null) {
-            gather();
-            return;
-        }
-        synchronized (queue) { // Or every task would take one section of the pass.
-            heldOver = received(queue.take());
-            Thread.sleep(PASS_MS);
-            gather();
-        }
-    }
-
-    private void gather() {
-        List<WalSection> batch = new ArrayList<>();
+        List<WalSection> batch = queue.take(maxBytes);
         batches.add(batch);
         attempts = 0;
-        long bytes = 0;
-        while (heldOver != null && (batch.isEmpty() || bytes + heldOver.sizeInBytes() <= maxBytes)) {
-            batch.add(heldOver);
-            bytes += heldOver.sizeInBytes();
-            heldOver = received(queue.poll());
-        }
-    }
-
-    private static WalSection received(WalSection section) {
-        if (section != null) {
-            section.partition().sectionTaken();
-        }
-        return section;
+        batch.forEach(section -> section.partition().sectionTaken());
     }
 
     private void halve(List<WalSection> batch) {

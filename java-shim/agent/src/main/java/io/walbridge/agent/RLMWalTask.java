@@ -8,30 +8,34 @@ import org.slf4j.LoggerFactory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 
 /**
- * KIP-1176's RLMWalTask: reads what one partition has appended and queues it for the combiner tasks. It runs whenever
- * there is something to read, on a thread that must never be interrupted: an interrupt during a read closes the
- * segment's file channel under the broker.
+ * KIP-1176's RLMWalTask, for many partitions: reads what they have appended and queues it for the combiner tasks. It
+ * runs whenever there is something to read, on a thread that must never be interrupted: an interrupt during a read
+ * closes the segment's file channel under the broker.
  */
 final class RLMWalTask implements Runnable {
-    /** Bytes that one run reads: small enough that a partition far behind does not hold up the others. */
+    /** Bytes that are read of a partition at a time, and about those that are queued together. */
     static final int READ_BYTES = 1024 * 1024;
     private static final Duration REST_AFTER_ERROR = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(RLMWalTask.class);
 
-    private final WalPartition partition;
-    private final BlockingQueue<WalSection> queue;
+    private final List<WalPartition> partitions;
+    private final SectionQueue queue;
     private final Buffered buffered;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
+    /** What is read and not queued yet, and its bytes. */
+    private final List<WalSection> sections = new ArrayList<>();
+    private long bytes;
 
-    RLMWalTask(WalPartition partition, BlockingQueue<WalSection> queue, Buffered buffered, CopyMetrics metrics,
+    RLMWalTask(List<WalPartition> partitions, SectionQueue queue, Buffered buffered, CopyMetrics metrics,
                LogThrottle throttle) {
-        this.partition = partition;
+        this.partitions = partitions;
         this.queue = queue;
         this.buffered = buffered;
         this.metrics = metrics;
@@ -40,8 +44,23 @@ final class RLMWalTask implements Runnable {
 
     @Override
     public void run() {
+        Iterator<WalPartition> left = partitions.iterator();
         try {
-            readAndQueue();
+            while (left.hasNext()) {
+                read(left.next());
+                if (bytes >= READ_BYTES) {
+                    queue();
+                }
+            }
+        } finally {
+            left.forEachRemaining(WalPartition::readerReturned);
+            queue();
+        }
+    }
+
+    private void read(WalPartition partition) {
+        try {
+            readSections(partition);
         } catch (OffsetOutOfRangeException e) {
             // Retention or truncation moved the log under the read; the next one begins at the new log start.
             LOG.debug("{} is not in the log of {} any more", partition.next(), partition, e);
@@ -55,7 +74,7 @@ final class RLMWalTask implements Runnable {
         }
     }
 
-    private void readAndQueue() throws IOException {
+    private void readSections(WalPartition partition) throws IOException {
         LedPartition led = partition.led();
         long lost = partition.logStart(led.logStartOffset());
         metrics.skipped(lost, 0);
@@ -69,31 +88,40 @@ final class RLMWalTask implements Runnable {
         long held = READ_BYTES;
         try {
             long from = partition.next();
-            ByteBuffer bytes = led.read(from, READ_BYTES);
-            List<RecordBatches.Run> runs = RecordBatches.split(bytes);
+            ByteBuffer read = led.read(from, READ_BYTES);
+            List<RecordBatches.Run> runs = RecordBatches.split(read);
             if (!led.stillLed()) {
                 return; // The log may have been truncated under the read.
             }
-            if (runs.isEmpty() && bytes.hasRemaining()) {
+            if (runs.isEmpty() && read.hasRemaining()) {
                 throw new IOException("the record batch at offset " + from + " is cut off");
             }
-            buffered.adjust(bytes.capacity() - held);
-            held = bytes.capacity();
+            buffered.adjust(read.capacity() - held);
+            held = read.capacity();
             for (int i = 0; i < runs.size(); i++) {
                 RecordBatches.Run run = runs.get(i);
                 long share = i == runs.size() - 1 ? held : run.bytes().remaining();
                 WalSection section = new WalSection(partition, from, run, share);
+                sections.add(section);
+                bytes += section.sizeInBytes();
                 partition.sectionRead(section);
-                if (!queue.offer(section)) {
-                    partition.sectionTaken();
-                    partition.givenUp(section, Duration.ZERO);
-                    return;
-                }
                 held -= share;
                 from = section.to();
             }
         } finally {
             buffered.release(held);
         }
+    }
+
+    /** Queues what has been read. What finds no room is read again later. */
+    private void queue() {
+        int queued = queue.offer(sections);
+        for (WalSection section : sections.subList(queued, sections.size())) {
+            section.partition().sectionTaken();
+            section.partition().givenUp(section, Duration.ZERO);
+            buffered.release(section.reserved());
+        }
+        sections.clear();
+        bytes = 0;
     }
 }

@@ -11,8 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -64,8 +62,7 @@ final class RemoteWalManager {
         this.storage = storage;
         this.metrics = metrics;
         this.remembered = remembered;
-        BlockingQueue<WalSection> queue =
-                new ArrayBlockingQueue<>(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
+        SectionQueue queue = new SectionQueue(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
         LogThrottle throttle = new LogThrottle(LOG_PERIOD);
         Growth growth = new Growth();
         resumers = onDemand(RESUME_THREADS, threadFactory("walbridge-resume-"));
