@@ -147,9 +147,9 @@ func gcsRotation(ctx context.Context, address string) ([]Row, error) {
 				return err
 			}
 			sections := gcsSections(make([]byte, size))
-			times, err := pacedDo(rate, time.Second, func() error { _, err := g.Copy(ctx, sections); return err })
+			times, err := pacedDo(rate, time.Second, func() error { _, err := g.Copy(ctx, sections, 0); return err })
 			if err == nil { // The first second warmed up.
-				times, err = pacedDo(rate, seconds*time.Second, func() error { _, err := g.Copy(ctx, sections); return err })
+				times, err = pacedDo(rate, seconds*time.Second, func() error { _, err := g.Copy(ctx, sections, 0); return err })
 			}
 			if err := errors.Join(err, g.stop()); err != nil {
 				return err

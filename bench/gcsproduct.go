@@ -66,7 +66,7 @@ func openGCS(ctx context.Context, address string) (*gcs.Bucket, error) {
 func (g *gcsProduct) copies(ctx context.Context, p []byte, n int) ([]float64, error) {
 	sections := gcsSections(p)
 	return timed(n, func(int) error {
-		_, err := g.Copy(ctx, sections)
+		_, err := g.Copy(ctx, sections, 0)
 		return err
 	})
 }

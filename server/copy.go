@@ -63,7 +63,7 @@ func (s *Service) copy(ctx context.Context, stream copyStream, evict func(error)
 		return nil, r.err
 	}
 	s.inflight.arrive(r.reserved)
-	result, err := s.opts.Copier.Copy(ctx, r.sections)
+	result, err := s.opts.Copier.Copy(ctx, r.sections, r.waited)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +100,7 @@ func (s *Service) trace(ctx context.Context, x frame.Extent, entries int) {
 type received struct {
 	id       []byte
 	sections []frame.Section
+	waited   time.Duration   // at the broker
 	chunks   mem.BufferSlice // what the sections' bytes are in
 	reserved *reservation
 	err      error
@@ -128,6 +129,7 @@ func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
 		return r
 	}
 	r.id = header.GetCombinedSegmentId()
+	r.waited = time.Duration(header.GetWaitedMs()) * time.Millisecond
 	a := newAssembler(header.GetEntries())
 	for {
 		w, err := receiveNext(stream)

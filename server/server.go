@@ -34,7 +34,7 @@ import (
 
 // Copier makes sections durable; a *combine.Combiner.
 type Copier interface {
-	Copy(ctx context.Context, sections []frame.Section) (combine.Result, error)
+	Copy(ctx context.Context, sections []frame.Section, waited time.Duration) (combine.Result, error)
 	Stats() combine.Stats
 }
 

@@ -171,7 +171,7 @@ func TestCopyTakesFreshWriter(t *testing.T) {
 			group.Go(func() { queue.Run(ctx) })
 			s.Inject(gcstest.Append, fault)
 			p := []byte(random(1000))
-			r, err := c.Copy(deadline(t), []frame.Section{section(p)})
+			r, err := c.Copy(deadline(t), []frame.Section{section(p)}, 0)
 			if err != nil {
 				t.Fatalf("Copy: %v", err)
 			}

@@ -70,7 +70,7 @@ func New(opts Options) (*Combiner, error) {
 	c := &Combiner{
 		opts:       opts,
 		emptyFrame: empty,
-		queue:      newQueue(opts.Linger, opts.MaxFrameBytes-empty, opts.MaxQueued),
+		queue:      newQueue(opts.MaxFrameBytes-empty, opts.MaxQueued),
 		closing:    make(chan struct{}, maxClosing),
 	}
 	for range opts.Lanes {
@@ -111,14 +111,17 @@ func (c *Combiner) Drain(ctx context.Context) error {
 // error, that of ctx's end included, leaves it unknown whether the sections are stored; then they may be copied again,
 // since duplicates are legal.
 //
+// The copy has waited already before it came here; that counts towards the linger.
+//
 // The sections' bytes must not be changed any more, not even when Copy has failed.
-func (c *Combiner) Copy(ctx context.Context, sections []frame.Section) (Result, error) {
+func (c *Combiner) Copy(ctx context.Context, sections []frame.Section, waited time.Duration) (Result, error) {
 	size, err := c.check(sections)
 	if err != nil {
 		return Result{}, fmt.Errorf("copy: %w", err)
 	}
 	r := &request{
-		ctx: ctx, sections: sections, entries: len(sections), size: size, arrived: time.Now(), done: make(chan struct{}),
+		ctx: ctx, sections: sections, entries: len(sections), size: size, done: make(chan struct{}),
+		due: time.Now().Add(c.opts.Linger - waited),
 	}
 	if err := c.queue.put(r); err != nil {
 		return Result{}, fmt.Errorf("copy: %w", err)

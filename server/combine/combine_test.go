@@ -27,7 +27,7 @@ func TestCopiesShareAFrame(t *testing.T) {
 		for i := range extents {
 			all.Go(func() {
 				sections := []frame.Section{section(2*i, 100+i), section(2*i+1, 200)}
-				result, err := r.Copy(t.Context(), sections)
+				result, err := r.Copy(t.Context(), sections, 0)
 				if err != nil {
 					t.Error(err)
 					return
@@ -69,6 +69,41 @@ func TestFreeLanesDoNotMakeSmallFrames(t *testing.T) {
 		all.Wait()
 		if n := r.plan.Count(faulty.Append); n > 101 {
 			t.Errorf("%d appends in one second, the linger is 10 ms", n)
+		}
+	})
+}
+
+func TestWhatACopyHasWaitedBeforeCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, mem.New(mem.Options{}), combine.Options{Linger: 10 * ms})
+		defer r.stop()
+		for waited, want := range map[time.Duration]time.Duration{4 * ms: 6 * ms, 10 * ms: 0, time.Hour: 0} {
+			began := time.Now()
+			if _, err := r.Copy(t.Context(), []frame.Section{section(0, 50)}, waited); err != nil {
+				t.Error(err)
+			}
+			if d := time.Since(began); d != want {
+				t.Errorf("waited %v before: answered after %v, want %v", waited, d, want)
+			}
+		}
+	})
+}
+
+// One that has waited longest takes those along that came before it.
+func TestTheOldestCopyEndsTheLinger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, mem.New(mem.Options{}), combine.Options{Linger: 10 * ms})
+		defer r.stop()
+		began := time.Now()
+		var all sync.WaitGroup
+		all.Go(func() { r.copy(section(0, 50)) })
+		time.Sleep(2 * ms)
+		if _, err := r.Copy(t.Context(), []frame.Section{section(1, 50)}, 7*ms); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+		if d, n := time.Since(began), r.plan.Count(faulty.Append); d != 5*ms || n != 1 {
+			t.Errorf("%d appends after %v, want one after 5 ms", n, d)
 		}
 	})
 }
@@ -145,7 +180,7 @@ func TestCopyRefusesWhatCannotBeStored(t *testing.T) {
 		for what, sections := range map[string][]frame.Section{
 			"no sections": nil, "a length that is not the chunks'": {wrongLength}, "no topic": {section(2, 10), noTopic},
 		} {
-			if _, err := r.Copy(t.Context(), sections); err == nil {
+			if _, err := r.Copy(t.Context(), sections, 0); err == nil {
 				t.Errorf("a copy with %s succeeded", what)
 			}
 		}
@@ -153,7 +188,7 @@ func TestCopyRefusesWhatCannotBeStored(t *testing.T) {
 			{section(1, 4000), section(2, 4001)}, // More than a copy may have.
 			{section(1, 4950)},                   // With its index more than an append takes.
 		} {
-			if _, err := r.Copy(t.Context(), sections); !errors.Is(err, backends.ErrTooLarge) {
+			if _, err := r.Copy(t.Context(), sections, 0); !errors.Is(err, backends.ErrTooLarge) {
 				t.Errorf("a copy that is too large: %v, want ErrTooLarge", err)
 			}
 		}
@@ -177,7 +212,7 @@ func TestQueueIsBounded(t *testing.T) {
 		if s := r.Stats(); s.Busy != 1 || s.Queued != 3 {
 			t.Errorf("stats %+v, want 1 lane busy and 3 copies queued", s)
 		}
-		if _, err := r.Copy(t.Context(), []frame.Section{section(9, 50)}); !errors.Is(err, combine.ErrFull) {
+		if _, err := r.Copy(t.Context(), []frame.Section{section(9, 50)}, 0); !errors.Is(err, combine.ErrFull) {
 			t.Errorf("copy to a full queue: %v, want ErrFull", err)
 		}
 		all.Wait()
@@ -198,7 +233,7 @@ func TestCallerThatLeavesNeitherLosesNorBlocksTheOthers(t *testing.T) {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), leave)
 				defer cancel()
-				_, err := r.Copy(ctx, []frame.Section{section(9, 50)})
+				_, err := r.Copy(ctx, []frame.Section{section(9, 50)}, 0)
 				if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != leave {
 					t.Errorf("the one that leaves after %v: %v after %v", leave, err, time.Since(began))
 				}
@@ -225,7 +260,7 @@ func TestCallerThatLeavesTheQueueIsForgotten(t *testing.T) {
 		synctest.Wait()
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*ms)
-			if _, err := r.Copy(ctx, []frame.Section{section(1, 50)}); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := r.Copy(ctx, []frame.Section{section(1, 50)}, 0); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("copy that waits for a lane: %v", err)
 			}
 			cancel()
@@ -249,7 +284,7 @@ func TestCallerThatLeavesDoesNotSpoilTheObject(t *testing.T) {
 		r.plan.Set(faulty.Faults{Latency: faulty.Constant(100 * ms)}, faulty.Append)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(50*ms, cancel)
-		if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}); !errors.Is(err, context.Canceled) {
+		if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}, 0); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		r.copy(section(1, 50))
@@ -276,7 +311,7 @@ func TestLaneIsFreeWhenEveryoneHasLeft(t *testing.T) {
 			var ctx context.Context
 			ctx, leave[i] = context.WithCancel(t.Context())
 			go func() {
-				if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}); !errors.Is(err, context.Canceled) {
+				if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}, 0); !errors.Is(err, context.Canceled) {
 					t.Errorf("copied without an object: %v", err)
 				}
 			}()
@@ -310,7 +345,7 @@ func TestDrain(t *testing.T) {
 		if err := r.Drain(short); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Drain that had too little time: %v", err)
 		}
-		if _, err := r.Copy(t.Context(), []frame.Section{section(9, 50)}); !errors.Is(err, combine.ErrClosed) {
+		if _, err := r.Copy(t.Context(), []frame.Section{section(9, 50)}, 0); !errors.Is(err, combine.ErrClosed) {
 			t.Errorf("copy after Drain: %v, want ErrClosed", err)
 		}
 		began := time.Now()
@@ -328,7 +363,7 @@ func TestEndOfRun(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 2 { // One is being appended, one is queued.
 			all.Go(func() {
-				if _, err := r.Copy(t.Context(), []frame.Section{section(i, 50)}); !errors.Is(err, combine.ErrClosed) {
+				if _, err := r.Copy(t.Context(), []frame.Section{section(i, 50)}, 0); !errors.Is(err, combine.ErrClosed) {
 					t.Errorf("copy cut off by the end: %v, want ErrClosed", err)
 				}
 			})
@@ -336,7 +371,7 @@ func TestEndOfRun(t *testing.T) {
 		}
 		r.stop()
 		all.Wait()
-		if _, err := r.Copy(t.Context(), []frame.Section{section(9, 50)}); !errors.Is(err, combine.ErrClosed) {
+		if _, err := r.Copy(t.Context(), []frame.Section{section(9, 50)}, 0); !errors.Is(err, combine.ErrClosed) {
 			t.Errorf("copy after the end: %v, want ErrClosed", err)
 		}
 		if err := r.Drain(t.Context()); err != nil {

@@ -89,7 +89,7 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 // copy copies one section and checks that it can be read back.
 func (r *rig) copy(s frame.Section) combine.Result {
 	r.t.Helper()
-	result, err := r.Copy(r.t.Context(), []frame.Section{s})
+	result, err := r.Copy(r.t.Context(), []frame.Section{s}, 0)
 	if err != nil {
 		r.t.Fatal(err)
 	}

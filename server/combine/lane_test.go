@@ -44,7 +44,7 @@ func TestUncertainAppendIsRepeatedElsewhere(t *testing.T) {
 					r.plan.Set(faulty.Faults{}, faulty.Append)
 				}()
 				s := section(1, 60)
-				result, err := r.Copy(ctx, []frame.Section{s})
+				result, err := r.Copy(ctx, []frame.Section{s}, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +89,7 @@ func TestWhatIsNotRepeated(t *testing.T) {
 			defer r.stop()
 			r.plan.Set(faulty.Faults{Fail: 1, Err: err}, faulty.Append)
 			began := time.Now()
-			if _, got := r.Copy(t.Context(), []frame.Section{section(0, 50)}); !errors.Is(got, err) {
+			if _, got := r.Copy(t.Context(), []frame.Section{section(0, 50)}, 0); !errors.Is(got, err) {
 				t.Errorf("got %v, want %v", got, err)
 			}
 			if n, d := r.plan.Count(faulty.Append), time.Since(began); n != 1 || d != 0 {
@@ -105,7 +105,7 @@ func TestBytesDamagedHereAreNotRepeated(t *testing.T) {
 		defer r.stop()
 		s := section(0, 50)
 		s.Chunks[0][3] ^= 1
-		if _, err := r.Copy(t.Context(), []frame.Section{s}); !errors.Is(err, backends.ErrChecksum) {
+		if _, err := r.Copy(t.Context(), []frame.Section{s}, 0); !errors.Is(err, backends.ErrChecksum) {
 			t.Errorf("copy of damaged bytes: %v, want ErrChecksum", err)
 		}
 		if n := r.plan.Count(faulty.Append); n != 1 {
@@ -125,7 +125,7 @@ func TestRepeatedWithinTheDeadline(t *testing.T) {
 			time.AfterFunc(ms, func() { r.plan.Set(faulty.Faults{}, faulty.Append) })
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
-			if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}); err != nil {
+			if _, err := r.Copy(ctx, []frame.Section{section(0, 50)}, 0); err != nil {
 				t.Errorf("with %v: %v", limit, err)
 			}
 		})
@@ -140,7 +140,7 @@ func TestDeadlineTellsWhatWentWrong(t *testing.T) {
 		r.plan.Set(faulty.Faults{Fail: 1, Err: boom}, faulty.Append)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		_, err := r.Copy(ctx, []frame.Section{section(0, 50)})
+		_, err := r.Copy(ctx, []frame.Section{section(0, 50)}, 0)
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, boom) {
 			t.Errorf("got %v, want the deadline and why the last append failed", err)
 		}
@@ -160,7 +160,7 @@ func TestWithoutDeadlineAFrameIsGivenUp(t *testing.T) {
 		defer r.stop()
 		r.plan.Set(faulty.Faults{Hang: 1}, faulty.Append)
 		began := time.Now()
-		if _, err := r.Copy(t.Context(), []frame.Section{section(0, 50)}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := r.Copy(t.Context(), []frame.Section{section(0, 50)}, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want a timeout", err)
 		}
 		if d := time.Since(began); d < 15*time.Second || d > 20*time.Second {
@@ -310,7 +310,7 @@ func TestMetrics(t *testing.T) {
 		time.AfterFunc(ms, func() {
 			r.plan.Set(faulty.Faults{Fail: 1, Err: backends.ErrDenied}, faulty.Append)
 		})
-		if _, err := r.Copy(t.Context(), []frame.Section{section(0, 50)}); !errors.Is(err, backends.ErrDenied) {
+		if _, err := r.Copy(t.Context(), []frame.Section{section(0, 50)}, 0); !errors.Is(err, backends.ErrDenied) {
 			t.Error(err)
 		}
 		synctest.Wait()

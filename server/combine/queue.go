@@ -16,8 +16,8 @@ type request struct {
 	sections []frame.Section
 	entries  int // how many sections
 	// size is what the sections add to a frame: their bytes and their part of the index.
-	size    int64
-	arrived time.Time
+	size int64
+	due  time.Time // when it has lingered long enough
 	// done is closed once result and err are set.
 	done   chan struct{}
 	result Result
@@ -28,12 +28,11 @@ type request struct {
 
 // queue holds the copies that no lane has taken yet, first come, first served.
 type queue struct {
-	linger time.Duration
-	full   int64 // bytes of a full frame
-	max    int
+	full int64 // bytes of a full frame
+	max  int
 	// watching is held by the one lane that waits for copies; the next one first looks at what it left.
 	watching chan struct{}
-	// changed wakes that lane when there is a first copy, enough for a full frame, or no more to come.
+	// changed wakes that lane when there is a copy that is due first, enough for a full frame, or no more to come.
 	changed chan struct{}
 	drained chan struct{}
 
@@ -44,9 +43,9 @@ type queue struct {
 	closed  bool
 }
 
-func newQueue(linger time.Duration, full int64, limit int) *queue {
+func newQueue(full int64, limit int) *queue {
 	return &queue{
-		linger: linger, full: full, max: limit,
+		full: full, max: limit,
 		watching: make(chan struct{}, 1), changed: make(chan struct{}, 1), drained: make(chan struct{}),
 	}
 }
@@ -60,10 +59,11 @@ func (q *queue) put(r *request) error {
 	case len(q.waiting) >= q.max:
 		return ErrFull
 	}
+	first := len(q.waiting) == 0 || r.due.Before(q.due())
 	q.waiting = append(q.waiting, r)
 	q.bytes += r.size
 	q.open++
-	if len(q.waiting) == 1 || q.bytes >= q.full {
+	if first || q.bytes >= q.full {
 		q.wake()
 	}
 	return nil
@@ -83,8 +83,13 @@ func (q *queue) remove(r *request) {
 	}
 }
 
+// due is when the first of the waiting has lingered long enough. There must be one.
+func (q *queue) due() time.Time {
+	return slices.MinFunc(q.waiting, func(a, b *request) int { return a.due.Compare(b.due) }).due
+}
+
 // next returns the copies of the next frame, at least one. It waits for a copy until ctx ends, and from then on, for
-// others to come, until the first one has lingered long enough or the frame is full.
+// others to come, until one has lingered long enough or the frame is full.
 func (q *queue) next(ctx context.Context) ([]*request, error) {
 	select {
 	case q.watching <- struct{}{}:
@@ -110,15 +115,15 @@ func (q *queue) next(ctx context.Context) ([]*request, error) {
 	}
 }
 
-// take returns the copies of the next frame, or else when the first one will have lingered long enough; the zero time
-// where there is none.
+// take returns the copies of the next frame, or else when one will have lingered long enough; the zero time where there
+// is none.
 func (q *queue) take(now time.Time) (batch []*request, due time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {
 		return nil, time.Time{}
 	}
-	due = q.waiting[0].arrived.Add(q.linger)
+	due = q.due()
 	if now.Before(due) && q.bytes < q.full && !q.closed {
 		return nil, due
 	}

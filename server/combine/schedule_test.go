@@ -228,7 +228,7 @@ func (s *schedule) copyOnce() {
 		defer time.AfterFunc(s.time(100*ms), cancel).Stop()
 	}
 	sections, began := s.sections(), time.Now()
-	result, err := s.Copy(ctx, sections)
+	result, err := s.Copy(ctx, sections, 0)
 	if d, _ := ctx.Deadline(); time.Now().After(d) {
 		s.t.Errorf("Copy returned %v after its deadline of %v", time.Since(d), d.Sub(began))
 	}
@@ -246,7 +246,7 @@ func (s *schedule) checkRecovery() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer cancel()
 	sections := s.sections()
-	result, err := s.Copy(ctx, sections)
+	result, err := s.Copy(ctx, sections, 0)
 	if err != nil {
 		s.t.Errorf("zones are well again, but: %v", err)
 		return

@@ -29,7 +29,7 @@ func TestFrameSpan(t *testing.T) {
 		copyAll := func(contexts ...context.Context) {
 			var all sync.WaitGroup
 			for i, ctx := range contexts {
-				all.Go(func() { _, _ = r.Copy(ctx, []frame.Section{section(i, 50)}) })
+				all.Go(func() { _, _ = r.Copy(ctx, []frame.Section{section(i, 50)}, 0) })
 				synctest.Wait() // They come in this order.
 			}
 			all.Wait()

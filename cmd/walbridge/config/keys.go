@@ -72,7 +72,7 @@ var Keys = []Key{
 		Doc: "Connections at a time. One user of the socket, or one host over TCP, gets at most half of them."},
 
 	{Path: "combine.linger", Default: "10ms", Valid: "0s to 1s",
-		Doc: "How long a frame waits for more copies; 0s sends what there is."},
+		Doc: "How long the oldest bytes of a frame wait for more, at the broker and here; 0s sends what there is."},
 	{Path: "combine.frame_bytes", Default: "4MiB", Valid: "4KiB to 1GiB", Doc: "A frame this long waits for nothing."},
 	{Path: "combine.lanes", Default: "4", Valid: "1 to 256", Doc: "Frames written at a time."},
 	{Path: "combine.appends", Default: "32", Valid: "1 to 10000", Doc: "Frames an object takes, where every zone can append."},

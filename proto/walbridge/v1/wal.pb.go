@@ -184,7 +184,9 @@ type CopyHeader struct {
 	// The KIP's combinedSegmentId, 16 bytes; returned in the answer.
 	CombinedSegmentId []byte `protobuf:"bytes,3,opt,name=combined_segment_id,json=combinedSegmentId,proto3" json:"combined_segment_id,omitempty"`
 	// The sections. `position` and `crc32c` are left unset: the daemon assigns the first, the trailer brings the second.
-	Entries       []*v1.Entry `protobuf:"bytes,4,rep,name=entries,proto3" json:"entries,omitempty"`
+	Entries []*v1.Entry `protobuf:"bytes,4,rep,name=entries,proto3" json:"entries,omitempty"`
+	// How long the oldest of the bytes has waited at the broker, in ms. It counts towards the linger of its frame.
+	WaitedMs      uint32 `protobuf:"varint,5,opt,name=waited_ms,json=waitedMs,proto3" json:"waited_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -245,6 +247,13 @@ func (x *CopyHeader) GetEntries() []*v1.Entry {
 		return x.Entries
 	}
 	return nil
+}
+
+func (x *CopyHeader) GetWaitedMs() uint32 {
+	if x != nil {
+		return x.WaitedMs
+	}
+	return 0
 }
 
 // CopyTrailer ends the stream. A stream that ends without one was cut off and is not stored.
@@ -1295,14 +1304,15 @@ const file_walbridge_v1_wal_proto_rawDesc = "" +
 	"\x06header\x18\x01 \x01(\v2\x18.walbridge.v1.CopyHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunk\x125\n" +
 	"\atrailer\x18\x03 \x01(\v2\x19.walbridge.v1.CopyTrailerH\x00R\atrailerB\t\n" +
-	"\apayload\"\xad\x01\n" +
+	"\apayload\"\xca\x01\n" +
 	"\n" +
 	"CopyHeader\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x1b\n" +
 	"\tbroker_id\x18\x02 \x01(\x05R\bbrokerId\x12.\n" +
 	"\x13combined_segment_id\x18\x03 \x01(\fR\x11combinedSegmentId\x123\n" +
-	"\aentries\x18\x04 \x03(\v2\x19.walbridge.frame.v1.EntryR\aentries\"%\n" +
+	"\aentries\x18\x04 \x03(\v2\x19.walbridge.frame.v1.EntryR\aentries\x12\x1b\n" +
+	"\twaited_ms\x18\x05 \x01(\rR\bwaitedMs\"%\n" +
 	"\vCopyTrailer\x12\x16\n" +
 	"\x06crc32c\x18\x01 \x03(\aR\x06crc32c\"\x9b\x01\n" +
 	"\x1aCopyLogSegmentDataResponse\x12.\n" +

@@ -64,8 +64,9 @@ final class CombinedCopy {
         if (copied.isEmpty()) {
             return List.of();
         }
+        long since = copied.stream().mapToLong(WalSection::since).min().getAsLong();
         RemoteWalCombinedLogSegmentMetadata combined =
-                new RemoteWalCombinedLogSegmentMetadata(combinedSegmentId, entries, broker.id(), now);
+                new RemoteWalCombinedLogSegmentMetadata(combinedSegmentId, entries, broker.id(), since);
         RemoteWalCombinedLogSegmentMetadataUpdate update =
                 storage.copyLogSegmentData(combined, asRecords(records), segments);
         check(combined, copied, update);

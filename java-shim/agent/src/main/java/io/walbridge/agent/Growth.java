@@ -13,19 +13,27 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Growth {
     private final Queue<WalPartition> grown = new ConcurrentLinkedQueue<>();
+    /** When the first of them grew, milliseconds since 1970; 0 where nobody has. */
+    private volatile long since;
     private volatile Thread waiting;
 
     void add(WalPartition partition) {
+        if (since == 0) {
+            since = System.currentTimeMillis();
+        }
         grown.add(partition);
         LockSupport.unpark(waiting);
     }
 
-    /** Moves what has grown since the last time. */
-    void drainTo(Collection<WalPartition> partitions) {
+    /** Moves what has grown since the last time, and returns when the first of that grew, in milliseconds since 1970. */
+    long drainTo(Collection<WalPartition> partitions) {
+        long first = since == 0 ? System.currentTimeMillis() : since;
+        since = 0;
         for (WalPartition partition = grown.poll(); partition != null; partition = grown.poll()) {
             partition.growthSeen();
             partitions.add(partition);
         }
+        return first;
     }
 
     /** Waits until something has grown, or for the time, or for no reason. For one thread. */

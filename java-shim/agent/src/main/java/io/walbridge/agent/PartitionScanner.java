@@ -14,19 +14,16 @@ import java.util.concurrent.Executor;
 
 /**
  * Starts {@link RLMWalTask}s for the partitions that have something to read, as soon as there is room for it. It
- * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks
- * every few milliseconds at those that have grown. Its thread must never be interrupted, since it looks into logs.
+ * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks,
+ * once in a linger, at those that have grown. Its thread must never be interrupted, since it looks into logs.
  */
 final class PartitionScanner implements UntilStopped.Step {
-    /** Half of the daemon's linger, in which copies wait for each other anyway. */
-    private static final Duration BUSY = Duration.ofMillis(5);
-    /** While there is something to read and it cannot be read: no room, or a partition at rest. */
-    private static final Duration BLOCKED = Duration.ofMillis(10);
     /** How late a change of leadership may be noticed. */
     private static final Duration IDLE = Duration.ofMillis(100);
-    private static final Duration BUSY_FOR = Duration.ofMillis(50);
-    /** For what no append and no change of leadership announces: a log in another directory, a topic now compacted. */
+    /** For what no change of leadership announces: a log in another directory, a topic now compacted. */
     private static final Duration REFRESH = Duration.ofSeconds(5);
+    /** The same while no log grows: to look at a thousand partitions takes more than an idle broker does. */
+    private static final Duration IDLE_REFRESH = Duration.ofSeconds(60);
     private static final Duration MEASURE = Duration.ofSeconds(1);
     /** Of one task: what is read with one task goes as one copy, where it fits. */
     private static final int TASK_PARTITIONS = 128;
@@ -38,22 +35,24 @@ final class PartitionScanner implements UntilStopped.Step {
     private final SectionQueue queue;
     private final Buffered buffered;
     private final long maxBacklog;
+    private final long lingerMs;
     private final Executor readers;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
     /** The partitions with something to read, those first that have waited longest. */
     private final Set<WalPartition> unread = new LinkedHashSet<>();
-    private long nextRefresh = System.nanoTime();
-    private long nextMeasure = nextRefresh;
-    private long lastRead = nextRefresh;
+    private long refreshed = System.nanoTime();
+    private boolean grown = true;
+    private long nextMeasure = refreshed;
 
     PartitionScanner(LedPartitions partitions, Growth growth, SectionQueue queue, Buffered buffered,
-                     long maxBacklog, Executor readers, CopyMetrics metrics, LogThrottle throttle) {
+                     long maxBacklog, long lingerMs, Executor readers, CopyMetrics metrics, LogThrottle throttle) {
         this.partitions = partitions;
         this.growth = growth;
         this.queue = queue;
         this.buffered = buffered;
         this.maxBacklog = maxBacklog;
+        this.lingerMs = lingerMs;
         this.readers = readers;
         this.metrics = metrics;
         this.throttle = throttle;
@@ -65,21 +64,19 @@ final class PartitionScanner implements UntilStopped.Step {
             growth.await(IDLE);
         }
         scan(System.nanoTime());
-        Thread.sleep(pause().toMillis());
-    }
-
-    private Duration pause() {
-        return unread.isEmpty() || System.nanoTime() - lastRead < BUSY_FOR.toNanos() ? BUSY : BLOCKED;
+        Thread.sleep(lingerMs);
     }
 
     private void scan(long now) {
-        if (now - nextRefresh >= 0) {
-            nextRefresh = now + REFRESH.toNanos();
+        if (now - refreshed >= (grown ? REFRESH : IDLE_REFRESH).toNanos()) {
+            refreshed = now;
+            grown = false;
             partitions.refresh();
         } else {
             partitions.refreshIfChanged();
         }
-        growth.drainTo(unread);
+        long since = growth.drainTo(unread);
+        grown |= !unread.isEmpty();
         unread.removeIf(partition -> !partition.hasUnread());
         if (now - nextMeasure >= 0) {
             nextMeasure = now + MEASURE.toNanos();
@@ -96,8 +93,7 @@ final class PartitionScanner implements UntilStopped.Step {
         }
         for (int from = 0; from < readable.size(); from += TASK_PARTITIONS) {
             List<WalPartition> some = readable.subList(from, Math.min(from + TASK_PARTITIONS, readable.size()));
-            submit(some);
-            lastRead = now;
+            submit(some, since);
             some.forEach(unread::remove);
             unread.addAll(some);
         }
@@ -132,10 +128,10 @@ final class PartitionScanner implements UntilStopped.Step {
         return Optional.of(new SkipAhead.Unread(partition, led.bytesFrom(partition.next()), end));
     }
 
-    private void submit(List<WalPartition> some) {
+    private void submit(List<WalPartition> some, long since) {
         some.forEach(WalPartition::readerSubmitted);
         try {
-            readers.execute(new RLMWalTask(some, queue, buffered, metrics, throttle));
+            readers.execute(new RLMWalTask(some, since, queue, buffered, metrics, throttle));
         } catch (RuntimeException | Error e) {
             some.forEach(WalPartition::readerReturned); // No thread could be made: another pass tries again.
             throw e;

@@ -25,6 +25,7 @@ final class RLMWalTask implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(RLMWalTask.class);
 
     private final List<WalPartition> partitions;
+    private final long since;
     private final SectionQueue queue;
     private final Buffered buffered;
     private final CopyMetrics metrics;
@@ -33,9 +34,11 @@ final class RLMWalTask implements Runnable {
     private final List<WalSection> sections = new ArrayList<>();
     private long bytes;
 
-    RLMWalTask(List<WalPartition> partitions, SectionQueue queue, Buffered buffered, CopyMetrics metrics,
+    /** @param since when the first of the partitions grew, in milliseconds since 1970 */
+    RLMWalTask(List<WalPartition> partitions, long since, SectionQueue queue, Buffered buffered, CopyMetrics metrics,
                LogThrottle throttle) {
         this.partitions = partitions;
+        this.since = since;
         this.queue = queue;
         this.buffered = buffered;
         this.metrics = metrics;
@@ -101,7 +104,7 @@ final class RLMWalTask implements Runnable {
             for (int i = 0; i < runs.size(); i++) {
                 RecordBatches.Run run = runs.get(i);
                 long share = i == runs.size() - 1 ? held : run.bytes().remaining();
-                WalSection section = new WalSection(partition, from, run, share);
+                WalSection section = new WalSection(partition, from, run, share, since);
                 sections.add(section);
                 bytes += section.sizeInBytes();
                 partition.sectionRead(section);

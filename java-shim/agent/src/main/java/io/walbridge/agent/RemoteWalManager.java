@@ -74,7 +74,8 @@ final class RemoteWalManager {
         readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
                 threadFactory("walbridge-wal-task-"));
         scanner = new UntilStopped(new PartitionScanner(partitions, growth, queue, buffered,
-                config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES), readers, metrics, throttle), throttle);
+                config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES),
+                config.getLong(RemoteWalManagerConfig.LINGER_MS), readers, metrics, throttle), throttle);
         scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
         CombinedCopy copy = new CombinedCopy(broker, storage, listener);
         ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");

@@ -27,6 +27,7 @@ final class RemoteWalManagerConfig extends AbstractConfig {
     static final String COMBINER_MAX_BYTES = "remote.wal.log.manager.combiner.max.bytes";
     static final String BUFFER_BYTES = "remote.wal.log.manager.buffer.bytes";
     static final String MAX_BACKLOG_BYTES = "remote.wal.log.manager.max.backlog.bytes";
+    static final String LINGER_MS = "remote.wal.log.manager.linger.ms";
     static final String SHUTDOWN_TIMEOUT_MS = "remote.wal.log.manager.shutdown.timeout.ms";
 
     static final ConfigDef DEFINITION = new ConfigDef()
@@ -59,6 +60,9 @@ final class RemoteWalManagerConfig extends AbstractConfig {
             .define(MAX_BACKLOG_BYTES, Type.LONG, 1024L * 1024 * 1024, Range.atLeast(0), Importance.MEDIUM,
                     "The most bytes that wait in the logs of replicated partitions, of all together. Beyond it those "
                             + "with most skip ahead to their log's end.")
+            .define(LINGER_MS, Type.LONG, 10L, Range.between(1, 1_000), Importance.MEDIUM,
+                    "How often the logs that grow are read: what they got meanwhile goes as one copy. It counts "
+                            + "towards the daemon's linger.")
             .define(SHUTDOWN_TIMEOUT_MS, Type.LONG, 3_000L, Range.between(0, 60_000), Importance.LOW,
                     "How long the broker's shutdown waits, at most, for what its logs hold to be stored. It waits for "
                             + "nothing while copies fail.");

@@ -26,6 +26,8 @@ import java.util.Map;
  */
 public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManager {
 
+    private static final long MAX_WAITED_MS = 60_000;
+
     private GrpcRemoteWalStorageManagerConfig config;
     private WalClient client;
     private FileReads fileReads;
@@ -88,6 +90,12 @@ public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManage
         }
     }
 
+    /** How long the copy has waited, bounded because the clock may have been set in between. */
+    private static int waitedMs(RemoteWalCombinedLogSegmentMetadata combined) {
+        long waited = System.currentTimeMillis() - combined.eventTimestampMs();
+        return (int) Math.max(0, Math.min(waited, MAX_WAITED_MS));
+    }
+
     // Not a List<Records>: iterating over one would name a class that Kafka 4.3 does not have.
     private List<Section> sections(RemoteWalCombinedLogSegmentMetadata combined, List<?> recordsList) {
         if (recordsList.size() != combined.remoteLogSegmentMetadataEntries().size()) {
@@ -110,6 +118,7 @@ public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManage
                 .setBrokerId(config.brokerId())
                 .setCombinedSegmentId(Translation.bytes(combined.combinedSegmentId()))
                 .addAllEntries(entries)
+                .setWaitedMs(waitedMs(combined))
                 .build();
         CopyLogSegmentDataResponse response = client.copy(header, sections);
         return Translation.update(combined, entries, response, System.currentTimeMillis());

@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  * <p>All methods may be called by many threads at once. Each call ends at its deadline at the latest. While the daemon
  * cannot be reached a call fails at once with UNAVAILABLE; nothing is retried here. An interrupt cancels the call,
  * which fails with the thread's interrupt flag set. What is sent and received is bounded by flow control: a call holds
- * a few messages, whatever its length.
+ * a few messages, or 1 MiB, whatever its length.
  *
  * <p>Every error of the daemon's is a {@link RemoteStorageException}: a RemoteResourceNotFoundException where the
  * object is in no zone, a RetriableRemoteStorageException (since Kafka 4.2) where the same call may succeed later.
@@ -47,9 +47,11 @@ public final class WalClient implements AutoCloseable {
 
     private static final MethodDescriptor<CopyLogSegmentDataRequest, CopyLogSegmentDataResponse> COPY =
             WalServiceGrpc.getCopyLogSegmentDataMethod();
-    /** A copy of at most one chunk goes all at once, for which grpc must not know that it is a stream. */
+    /** A copy of at most SHORT_BYTES goes all at once, for which grpc must not know that it is a stream. */
     private static final MethodDescriptor<CopyLogSegmentDataRequest, CopyLogSegmentDataResponse> SHORT_COPY =
             COPY.toBuilder().setType(MethodDescriptor.MethodType.UNARY).build();
+
+    private static final long SHORT_BYTES = 1 << 20;
 
     private final String daemon;
     private final WalChannel channel;
@@ -82,7 +84,7 @@ public final class WalClient implements AutoCloseable {
         check(header, sections);
         Trace trace = Trace.begin(traceSample);
         long bytes = sections.stream().mapToLong(Section::sizeInBytes).sum();
-        try (var call = new BlockingCall<>(channel, bytes > chunkBytes ? COPY : SHORT_COPY, copyTimeout, trace)) {
+        try (var call = new BlockingCall<>(channel, bytes > SHORT_BYTES ? COPY : SHORT_COPY, copyTimeout, trace)) {
             boolean sent = new CopySender(call, chunkBytes).send(header, sections);
             if (sent) {
                 call.halfClose();

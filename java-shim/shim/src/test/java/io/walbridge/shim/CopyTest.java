@@ -48,6 +48,22 @@ class CopyTest {
     }
 
     @Test
+    void saysHowLongItHasWaited() throws Exception {
+        var segments = Fixture.segments(1);
+        var records = TestRecords.list(TestRecords.inMemory(Fixture.bytes(10)));
+        try (var manager = Fixture.manager(daemon.socket)) {
+            long since = System.currentTimeMillis() - 20;
+            manager.copyLogSegmentData(Fixture.combined(segments, since), records, segments);
+            int waited = daemon.lastHeader.getWaitedMs();
+            assertTrue(waited >= 20 && waited <= System.currentTimeMillis() - since, "waited " + waited + " ms");
+            manager.copyLogSegmentData(Fixture.combined(segments, Long.MAX_VALUE), records, segments);
+            assertEquals(0, daemon.lastHeader.getWaitedMs());
+            manager.copyLogSegmentData(Fixture.combined(segments, 0), records, segments);
+            assertEquals(60_000, daemon.lastHeader.getWaitedMs());
+        }
+    }
+
+    @Test
     void whatIsCopiedCanBeFetched() throws Exception {
         byte[] memory = Fixture.bytes(1_000_003);
         byte[] file = Fixture.bytes(700_001);

@@ -68,9 +68,13 @@ final class Fixture {
     }
 
     static RemoteWalCombinedLogSegmentMetadata combined(List<RemoteWalLogSegmentMetadata> segments) {
+        return combined(segments, 1_700_000_000_002L);
+    }
+
+    static RemoteWalCombinedLogSegmentMetadata combined(List<RemoteWalLogSegmentMetadata> segments, long timestamp) {
         List<RemoteLogSegmentMetadataEntry> entries = segments.stream()
                 .map(s -> new RemoteLogSegmentMetadataEntry(s.remoteLogSegmentId(), -1, -1)).toList();
-        return new RemoteWalCombinedLogSegmentMetadata(Uuid.randomUuid(), entries, BROKER, 1_700_000_000_002L);
+        return new RemoteWalCombinedLogSegmentMetadata(Uuid.randomUuid(), entries, BROKER, timestamp);
     }
 
     /** The segments with the places that a copy gave them, as the KIP's RLMWalCombineTask makes them. */

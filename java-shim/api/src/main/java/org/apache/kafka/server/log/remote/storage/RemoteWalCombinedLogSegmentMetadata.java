@@ -49,8 +49,8 @@ public class RemoteWalCombinedLogSegmentMetadata extends RemoteLogMetadata {
      * @param customMetadata                  Custom metadata, as the storage returned it.
      * @param state                           State of the combined log segment.
      * @param brokerId                        Broker id from which this event is generated.
-     * @param eventTimestampMs                Epoch time in milli seconds at which the combined log segment is copied to
-     *                                        the remote storage.
+     * @param eventTimestampMs                Epoch time in milli seconds since which the combined log segment waits to
+     *                                        be copied to the remote storage.
      */
     public RemoteWalCombinedLogSegmentMetadata(Uuid combinedSegmentId,
                                                List<RemoteLogSegmentMetadataEntry> remoteLogSegmentMetadataEntries,
@@ -75,8 +75,8 @@ public class RemoteWalCombinedLogSegmentMetadata extends RemoteLogMetadata {
      * @param combinedSegmentId               Universally unique id of the combined log segment.
      * @param remoteLogSegmentMetadataEntries Entry for each log segment, at least one.
      * @param brokerId                        Broker id from which this event is generated.
-     * @param eventTimestampMs                Epoch time in milli seconds at which the combined log segment is copied to
-     *                                        the remote storage.
+     * @param eventTimestampMs                Epoch time in milli seconds since which the combined log segment waits to
+     *                                        be copied to the remote storage.
      */
     public RemoteWalCombinedLogSegmentMetadata(Uuid combinedSegmentId,
                                                List<RemoteLogSegmentMetadataEntry> remoteLogSegmentMetadataEntries,
