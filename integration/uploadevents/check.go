@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -27,9 +28,26 @@ func (s *System) check(ctx context.Context, topics ...string) (*upload.Verified,
 	return s.verify(ctx, topics...)
 }
 
-// verify compares the WAL of each partition's leader with the leader's log. Nothing may be produced meanwhile.
+// verify compares the WAL of each partition's leader with the leader's log. Nothing may be produced meanwhile. Where
+// retention moves a log's start under it, it compares again.
 func (s *System) verify(ctx context.Context, topics ...string) (*upload.Verified, error) {
-	starts := map[int32]map[string]int64{} // by leader
+	starts, err := s.starts(ctx, topics)
+	for err == nil {
+		v, failed := s.verifyFrom(ctx, starts)
+		if failed == nil {
+			return v, nil
+		}
+		before := starts
+		if starts, err = s.starts(ctx, topics); err == nil && reflect.DeepEqual(starts, before) {
+			err = failed
+		}
+	}
+	return nil, err
+}
+
+// starts are the log start offsets of the topics' partitions, by leader and partition.
+func (s *System) starts(ctx context.Context, topics []string) (map[int32]map[string]int64, error) {
+	starts := map[int32]map[string]int64{}
 	err := s.each(ctx, topics, func(p kadm.PartitionDetail, _ kadm.TopicID, start, _ int64) error {
 		if starts[p.Leader] == nil {
 			starts[p.Leader] = map[string]int64{}
@@ -37,9 +55,10 @@ func (s *System) verify(ctx context.Context, topics ...string) (*upload.Verified
 		starts[p.Leader][fmt.Sprintf("%s-%d", p.Topic, p.Partition)] = start
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	return starts, err
+}
+
+func (s *System) verifyFrom(ctx context.Context, starts map[int32]map[string]int64) (*upload.Verified, error) {
 	all := new(upload.Verified)
 	for leader, of := range starts {
 		v, err := upload.VerifyPartitions(ctx, s.dir, s.cluster, s.broker(leader), s.daemons[leader-1], of)
