@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and never waits for more; the
- * daemon does that. Many run at once, each taking a step at a time.
+ * KIP-1176's RLMWalCombinerTask: copies whatever is queued as one combined log segment, and never waits for more: the
+ * scanner and the daemon do. Many run at once, each taking a step at a time.
  *
  * <p>A copy that fails is tried again in halves, so that one section that the storage refuses cannot hold up the
  * others; when the storage comes back after an outage this costs a handful of extra copies. A single section that keeps
