@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -51,32 +50,10 @@ func brokenJar(ctx context.Context, dir string) error {
 
 // without writes a copy of the jar that lacks the entries whose names begin so. It fails where there are none.
 func without(from, to, prefix string) error {
-	in, err := zip.OpenReader(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	file, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	out := zip.NewWriter(file)
-	lacking := 0
-	for _, entry := range in.File {
-		if entry.FileInfo().IsDir() {
-			continue
-		}
+	return rewriteJar(from, to, func(entry *zip.File, out *zip.Writer) (changed bool, err error) {
 		if strings.HasPrefix(entry.Name, prefix) {
-			lacking++
-			continue
+			return true, nil
 		}
-		if err := out.Copy(entry); err != nil {
-			return err
-		}
-	}
-	if lacking == 0 {
-		return fmt.Errorf("no %s in %s", prefix, from)
-	}
-	return out.Close()
+		return false, out.Copy(entry)
+	})
 }

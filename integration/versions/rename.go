@@ -68,52 +68,26 @@ func (r renaming) libs(dir, version string) (string, error) {
 
 // jar writes the jar with what its classes are called and call renamed. It fails where nothing is.
 func (r renaming) jar(from, to string) error {
-	in, err := zip.OpenReader(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	file, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	out := zip.NewWriter(file)
-	changed := 0
-	for _, entry := range in.File {
-		if entry.FileInfo().IsDir() {
-			continue
-		}
+	return rewriteJar(from, to, func(entry *zip.File, out *zip.Writer) (changed bool, err error) {
 		name, isClass := strings.CutSuffix(entry.Name, ".class")
 		if !isClass {
-			if err := out.Copy(entry); err != nil {
-				return err
-			}
-			continue
+			return false, out.Copy(entry)
 		}
 		old, err := contents(entry)
 		if err != nil {
-			return err
+			return false, err
 		}
 		renamed, err := r.classFile(old)
 		if err != nil {
-			return fmt.Errorf("%s: %w", entry.Name, err)
-		}
-		if !bytes.Equal(old, renamed) {
-			changed++
+			return false, fmt.Errorf("%s: %w", entry.Name, err)
 		}
 		w, err := out.CreateHeader(&zip.FileHeader{Name: r(name) + ".class", Method: zip.Deflate})
 		if err != nil {
-			return err
+			return false, err
 		}
-		if _, err := w.Write(renamed); err != nil {
-			return err
-		}
-	}
-	if changed == 0 {
-		return fmt.Errorf("nothing to rename")
-	}
-	return out.Close()
+		_, err = w.Write(renamed)
+		return !bytes.Equal(old, renamed), err
+	})
 }
 
 func contents(entry *zip.File) ([]byte, error) {
