@@ -107,27 +107,21 @@ func brokerRate(ctx context.Context, b *brokers) ([]Row, error) {
 			if _, err := b.lag.take(); err != nil {
 				return err
 			}
-			before, err := cpuTime(s.broker.PID())
-			if err != nil {
+			var times, lags []float64
+			used, _, err := s.used(func() (err error) {
+				if times, err = s.load.paced(ctx, rate, rateBlock); err == nil {
+					lags, err = b.lag.settled(ctx)
+				}
 				return err
-			}
-			times, err := s.load.paced(ctx, rate, rateBlock)
+			})
 			if err != nil {
 				return fmt.Errorf("%s broker: %w", s.name, err)
-			}
-			lags, err := b.lag.settled(ctx)
-			if err != nil {
-				return err
 			}
 			if s == b.wal {
 				lag = append(lag, quantile(lags, 0.99))
 			}
-			after, err := cpuTime(s.broker.PID())
-			if err != nil {
-				return err
-			}
 			p99[i] = append(p99[i], quantile(times, 0.99))
-			cpu[i] = append(cpu[i], (after-before).Seconds()/(float64(len(times))*float64(len(s.load.batch))/1e9))
+			cpu[i] = append(cpu[i], used.Seconds()/(float64(len(times))*float64(len(s.load.batch))/1e9))
 			return nil
 		}
 	}
