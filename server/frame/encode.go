@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/walbridge/walbridge/backends"
@@ -20,11 +21,33 @@ type Section struct {
 	Chunks [][]byte
 }
 
-// Size returns how long the frame of these sections is. It is additive: what sections add to a frame is their Size less
-// the Size of none, whatever else is in it. It fails with ErrTooLarge and checks nothing else.
+// Size returns how long the frame of these sections is, or a little more where their entries have fields that this
+// version does not know. It is additive: what sections add to a frame is their Size less the Size of none, whatever else
+// is in it. It fails with ErrTooLarge and checks nothing else.
 func Size(id Identity, sections []Section) (int64, error) {
-	h, err := measure(newIndex(id, sections))
+	n := proto.Size(&framev1.FrameIndex{ClusterId: id.ClusterID, BrokerId: id.BrokerID, Incarnation: id.Incarnation})
+	data := uint64(0)
+	for _, s := range sections {
+		n += entryTagSize + protowire.SizeBytes(indexedSize(s.Entry))
+		data += uint64(s.Entry.GetLength())
+	}
+	h, err := newHeader(len(sections), n, data)
 	return h.Size(), err
+}
+
+// entryTagSize is what precedes each entry's length in an index.
+var entryTagSize = protowire.SizeTag((&framev1.FrameIndex{}).ProtoReflect().Descriptor().Fields().ByName("entries").Number())
+
+// positionSize is what an entry's position takes, unless it is 0, which in an index it never is.
+var positionSize = proto.Size(&framev1.Entry{Position: 1})
+
+// indexedSize is how long an entry is in an index.
+func indexedSize(e *framev1.Entry) int {
+	n := proto.Size(e)
+	if e.GetPosition() == 0 {
+		n += positionSize
+	}
+	return n
 }
 
 // Encode makes one frame of the sections, in their order. Their bytes are copied once, into one buffer of exactly the
@@ -38,7 +61,7 @@ func Encode(id Identity, sections []Section) (*Frame, error) {
 		return nil, fmt.Errorf("encode frame: %w", err)
 	}
 	index := newIndex(id, sections)
-	h, err := measure(index)
+	h, err := newHeader(len(index.Entries), proto.Size(index), length(index))
 	if err != nil {
 		return nil, fmt.Errorf("encode frame: %w", err)
 	}
@@ -129,22 +152,25 @@ func newIndex(id Identity, sections []Section) *framev1.FrameIndex {
 	}
 }
 
-// measure returns the header of the frame with this index, but for its checksum.
-func measure(index *framev1.FrameIndex) (Header, error) {
-	n := proto.Size(index)
-	if n > MaxIndex {
-		return Header{}, fmt.Errorf("index of %d entries and %d bytes, at most %d: %w",
-			len(index.Entries), n, MaxIndex, ErrTooLarge)
+// newHeader returns a frame's header, but for its checksum.
+func newHeader(entries, index int, data uint64) (Header, error) {
+	if index > MaxIndex {
+		return Header{}, fmt.Errorf("index of %d entries and %d bytes, at most %d: %w", entries, index, MaxIndex, ErrTooLarge)
 	}
-	h := Header{IndexLength: uint32(n)}
-	for _, e := range index.Entries {
-		h.DataLength += uint64(e.Length)
-	}
+	h := Header{IndexLength: uint32(index), DataLength: data}
 	if size := h.Size(); size > MaxSize {
-		return Header{}, fmt.Errorf("frame of %d entries and %d bytes, at most %d: %w",
-			len(index.Entries), size, MaxSize, ErrTooLarge)
+		return Header{}, fmt.Errorf("frame of %d entries and %d bytes, at most %d: %w", entries, size, MaxSize, ErrTooLarge)
 	}
 	return h, nil
+}
+
+// length returns how many bytes the entries have.
+func length(index *framev1.FrameIndex) uint64 {
+	n := uint64(0)
+	for _, e := range index.Entries {
+		n += uint64(e.Length)
+	}
+	return n
 }
 
 // place puts the entries back to back behind an index that ends at position.
