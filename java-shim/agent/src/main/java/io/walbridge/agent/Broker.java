@@ -20,6 +20,12 @@ interface Broker {
     /** Grows whenever what is led may have changed, but for a log that moves to another directory. */
     long leadershipVersion();
 
+    /** Has listener called whenever that has grown, on a thread that must not wait; there is one listener. */
+    void onLeadershipChange(Runnable listener);
+
+    /** Ends that, if listener is still the one. */
+    void removeOnLeadershipChange(Runnable listener);
+
     /** The partitions that this broker leads now and whose log is online. */
     List<LedPartition> led();
 

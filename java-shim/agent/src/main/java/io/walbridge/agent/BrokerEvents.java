@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** What the woven class calls: public, since the calls come from Kafka's own packages. */
 public final class BrokerEvents {
@@ -23,6 +24,7 @@ public final class BrokerEvents {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerEvents.class);
 
     private static final AtomicLong DELTAS_APPLIED = new AtomicLong();
+    private static final AtomicReference<Runnable> DELTA_LISTENER = new AtomicReference<>();
     /** By kafka.cluster.Partition, which is equal to another of the same name. */
     private static final Map<Object, Runnable> APPEND_LISTENERS = new ConcurrentHashMap<>();
 
@@ -50,6 +52,10 @@ public final class BrokerEvents {
     /** The broker has taken over a change of the cluster's metadata. On its metadata thread, which must not wait. */
     public static void deltaApplied() {
         DELTAS_APPLIED.incrementAndGet();
+        Runnable listener = DELTA_LISTENER.get();
+        if (listener != null) {
+            listener.run();
+        }
     }
 
     /** Records were appended to a partition that this broker leads. On the thread of a request, which must not wait. */
@@ -70,6 +76,14 @@ public final class BrokerEvents {
 
     static boolean isOff() {
         return off;
+    }
+
+    static void onDelta(Runnable listener) {
+        DELTA_LISTENER.set(listener);
+    }
+
+    static void removeOnDelta(Runnable listener) {
+        DELTA_LISTENER.compareAndSet(listener, null);
     }
 
     static void onAppend(Object partition, Runnable listener) {

@@ -16,6 +16,7 @@ final class Growth {
     /** When the first of them grew, milliseconds since 1970; 0 where nobody has. */
     private volatile long since;
     private volatile Thread waiting;
+    private volatile boolean woken;
 
     void add(WalPartition partition) {
         if (since == 0) {
@@ -36,12 +37,19 @@ final class Growth {
         return first;
     }
 
-    /** Waits until something has grown, or for the time, or for no reason. For one thread. */
+    /** Ends the waiting, or the next one, though nothing has grown. */
+    void wake() {
+        woken = true;
+        LockSupport.unpark(waiting);
+    }
+
+    /** Waits until something has grown or wake is called, or for the time, or for no reason. For one thread. */
     void await(Duration atMost) {
         waiting = Thread.currentThread();
-        if (grown.isEmpty()) {
+        if (grown.isEmpty() && !woken) {
             LockSupport.parkNanos(this, atMost.toNanos());
         }
         waiting = null;
+        woken = false; // Before the thread looks at what it was woken for.
     }
 }

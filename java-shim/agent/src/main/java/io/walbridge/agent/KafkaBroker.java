@@ -53,6 +53,16 @@ final class KafkaBroker implements Broker {
     }
 
     @Override
+    public void onLeadershipChange(Runnable listener) {
+        BrokerEvents.onDelta(listener);
+    }
+
+    @Override
+    public void removeOnLeadershipChange(Runnable listener) {
+        BrokerEvents.removeOnDelta(listener);
+    }
+
+    @Override
     public List<LedPartition> led() {
         try {
             List<LedPartition> led = new ArrayList<>();

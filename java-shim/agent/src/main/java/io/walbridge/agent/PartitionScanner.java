@@ -18,8 +18,8 @@ import java.util.concurrent.Executor;
  * once in a linger, at those that have grown. Its thread must never be interrupted, since it looks into logs.
  */
 final class PartitionScanner implements UntilStopped.Step {
-    /** How late a change of leadership may be noticed. */
-    private static final Duration IDLE = Duration.ofMillis(100);
+    /** How often it looks about where nobody wakes it. */
+    private static final Duration IDLE = Duration.ofSeconds(1);
     /** For what no change of leadership announces: a log in another directory, a topic now compacted. */
     private static final Duration REFRESH = Duration.ofSeconds(5);
     /** The same while no log grows: to look at a thousand partitions takes more than an idle broker does. */

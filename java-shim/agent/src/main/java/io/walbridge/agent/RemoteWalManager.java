@@ -36,6 +36,9 @@ final class RemoteWalManager {
 
     private final RemoteWalStorageManager storage;
     private final CopyMetrics metrics;
+    private final Broker broker;
+    private final Growth growth = new Growth();
+    private final Runnable onLeadershipChange = growth::wake;
     private final LedPartitions partitions;
     private final StoredEnds remembered;
     private final Resumption resumption;
@@ -64,9 +67,9 @@ final class RemoteWalManager {
         this.remembered = remembered;
         SectionQueue queue = new SectionQueue(config.getInt(RemoteWalManagerConfig.COMBINER_QUEUE));
         LogThrottle throttle = new LogThrottle(LOG_PERIOD);
-        Growth growth = new Growth();
+        this.broker = broker;
         resumers = onDemand(RESUME_THREADS, threadFactory("walbridge-resume-"));
-        resumption = new Resumption(storage, remembered, resumers, throttle, RESUME_PATIENCE);
+        resumption = new Resumption(storage, remembered, resumers, throttle, RESUME_PATIENCE, growth::wake);
         partitions = new LedPartitions(broker, new TopicSelection(config.topics()), growth, remembered, resumption);
         checkpointer = new Checkpointer(broker.logDirectories(), this::storedEnds, throttle);
         checkpointThread = threadFactory("walbridge-checkpoint-").newThread(checkpointer);
@@ -90,6 +93,7 @@ final class RemoteWalManager {
     /** What fails here, such as for want of a thread, has to be followed by {@link #close}. */
     void start() {
         checkpointer.load(resumption);
+        broker.onLeadershipChange(onLeadershipChange);
         combinerThreads.forEach(Thread::start);
         scannerThread.start();
         checkpointThread.start();
@@ -98,6 +102,7 @@ final class RemoteWalManager {
     /** Selects other topics, within some milliseconds. */
     void select(TopicSelection topics) {
         partitions.select(topics);
+        growth.wake();
     }
 
     /**
@@ -121,6 +126,8 @@ final class RemoteWalManager {
         long deadline = System.nanoTime() + timeout.toNanos();
         combiners.forEach(UntilStopped::stop);
         scanner.stop();
+        broker.removeOnLeadershipChange(onLeadershipChange);
+        growth.wake();
         combinerThreads.forEach(Thread::interrupt);
         // On a thread of its own, since nobody knows how long a storage manager takes.
         Thread end = threadFactory("walbridge-end-").newThread(() -> end(deadline));

@@ -34,6 +34,7 @@ final class Resumption {
     private final Executor executor;
     private final LogThrottle throttle;
     private final Duration patience;
+    private final Runnable onSettled;
     private final Set<StoredEnd> beingRead = ConcurrentHashMap.newKeySet();
     private final Map<StoredEnd, Long> firstFailures = new ConcurrentHashMap<>();
     private final AtomicLong settled = new AtomicLong();
@@ -42,14 +43,16 @@ final class Resumption {
      * @param proven what has been proven is put there
      * @param executor reads sections back, on threads that are never interrupted: an interrupt would close a log's file
      * @param patience how long a claim that cannot be read back may hold up its partition
+     * @param onSettled called when a claim has been settled, on a thread of executor
      */
     Resumption(RemoteWalStorageManager storage, StoredEnds proven, Executor executor, LogThrottle throttle,
-               Duration patience) {
+               Duration patience, Runnable onSettled) {
         this.storage = storage;
         this.proven = proven;
         this.executor = executor;
         this.throttle = throttle;
         this.patience = patience;
+        this.onSettled = onSettled;
     }
 
     /** Takes a claim, unless this process knows better: what it has stored itself needs no proof. */
@@ -119,6 +122,7 @@ final class Resumption {
         claims.remove(claim.id());
         firstFailures.remove(claim);
         settled.incrementAndGet();
+        onSettled.run();
     }
 
     /** Whether the claim's section is in the WAL, and the log's own where the claim means that the log has it. */

@@ -15,17 +15,19 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** A broker in memory, with the events that a real one sees: appends, elections, truncation, retention. */
 final class FakeBroker implements Broker {
     private final List<FakePartition> partitions = new ArrayList<>();
     private final AtomicLong leadershipVersion = new AtomicLong();
+    private final AtomicReference<Runnable> onLeadershipChange = new AtomicReference<>();
     volatile long epoch = 5;
     volatile Map<Uuid, Path> logDirectories = Map.of();
 
     FakePartition create(String topic, int partition) {
         FakePartition created = new FakePartition(new TopicIdPartition(Uuid.randomUuid(), partition, topic),
-                leadershipVersion);
+                this::leadershipChanged);
         partitions.add(created);
         return created;
     }
@@ -51,6 +53,24 @@ final class FakeBroker implements Broker {
     }
 
     @Override
+    public void onLeadershipChange(Runnable listener) {
+        onLeadershipChange.set(listener);
+    }
+
+    @Override
+    public void removeOnLeadershipChange(Runnable listener) {
+        onLeadershipChange.compareAndSet(listener, null);
+    }
+
+    private void leadershipChanged() {
+        leadershipVersion.incrementAndGet();
+        Runnable listener = onLeadershipChange.get();
+        if (listener != null) {
+            listener.run();
+        }
+    }
+
+    @Override
     public List<LedPartition> led() {
         return partitions.stream().map(FakePartition::led).filter(LedPartition::stillLed).toList();
     }
@@ -71,7 +91,7 @@ final class FakeBroker implements Broker {
     /** A partition and its log. */
     static final class FakePartition {
         private final TopicIdPartition id;
-        private final AtomicLong leadershipVersion;
+        private final Runnable leadershipChanged;
         private final List<Batch> log = new ArrayList<>();
         private final NavigableMap<Integer, Long> lineage = new TreeMap<>();
         private int leaderEpoch = -1;
@@ -81,22 +101,22 @@ final class FakeBroker implements Broker {
         private boolean replicated;
         private Runnable onAppend;
 
-        private FakePartition(TopicIdPartition id, AtomicLong leadershipVersion) {
+        private FakePartition(TopicIdPartition id, Runnable leadershipChanged) {
             this.id = id;
-            this.leadershipVersion = leadershipVersion;
+            this.leadershipChanged = leadershipChanged;
         }
 
         synchronized void lead(int epoch) {
             leaderEpoch = epoch;
             lineage.put(epoch, end());
             leader = true;
-            leadershipVersion.incrementAndGet();
+            leadershipChanged.run();
         }
 
         synchronized void follow(int epoch) {
             leader = false;
             leaderEpoch = epoch;
-            leadershipVersion.incrementAndGet();
+            leadershipChanged.run();
         }
 
         synchronized void compact() {

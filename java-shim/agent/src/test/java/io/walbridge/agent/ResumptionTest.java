@@ -113,7 +113,8 @@ class ResumptionTest {
     }
 
     private Resumption resumption(Duration patience) {
-        return new Resumption(storage, proven, Runnable::run, new LogThrottle(Duration.ofDays(1)), patience);
+        return new Resumption(storage, proven, Runnable::run, new LogThrottle(Duration.ofDays(1)), patience,
+                () -> { });
     }
 
     private static StoredEnd claim(TopicIdPartition id, int leaderEpoch, long offset) {
