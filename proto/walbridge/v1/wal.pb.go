@@ -186,7 +186,10 @@ type CopyHeader struct {
 	// The sections. `position` and `crc32c` are left unset: the daemon assigns the first, the trailer brings the second.
 	Entries []*v1.Entry `protobuf:"bytes,4,rep,name=entries,proto3" json:"entries,omitempty"`
 	// How long the oldest of the bytes has waited at the broker, in ms. It counts towards the linger of its frame.
-	WaitedMs      uint32 `protobuf:"varint,5,opt,name=waited_ms,json=waitedMs,proto3" json:"waited_ms,omitempty"`
+	WaitedMs uint32 `protobuf:"varint,5,opt,name=waited_ms,json=waitedMs,proto3" json:"waited_ms,omitempty"`
+	// Where the sections lie in the broker's files: as many as entries, or none. A section that has a source comes
+	// neither in chunks nor with a checksum in the trailer: the daemon reads it itself.
+	Sources       []*Source `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -256,10 +259,77 @@ func (x *CopyHeader) GetWaitedMs() uint32 {
 	return 0
 }
 
+func (x *CopyHeader) GetSources() []*Source {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+// Source is where in one of the broker's log segment files a section lies, on the daemon's host. The daemon stores it
+// only where the file holds there exactly the record batches that the entry describes: each of format v2 and with a
+// right CRC, from base_offset to last_offset, of leader_epoch. It sets the entry's max_timestamp_ms to theirs. Anything
+// else is SOURCE, as is a file that it cannot read, or a client that is not on a unix socket; then the sections can be
+// copied in chunks.
+type Source struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absolute. Empty where the section comes in chunks.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// Of the section's first byte in the file.
+	Position      uint64 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Source) Reset() {
+	*x = Source{}
+	mi := &file_walbridge_v1_wal_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Source) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Source) ProtoMessage() {}
+
+func (x *Source) ProtoReflect() protoreflect.Message {
+	mi := &file_walbridge_v1_wal_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Source.ProtoReflect.Descriptor instead.
+func (*Source) Descriptor() ([]byte, []int) {
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Source) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Source) GetPosition() uint64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
 // CopyTrailer ends the stream. A stream that ends without one was cut off and is not stored.
 type CopyTrailer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// CRC-32C of each section, in the header's order, taken from the bytes as the broker's log gave them.
+	// CRC-32C of each section that came in chunks, in the header's order, taken from the bytes as the broker's log gave
+	// them.
 	Crc32C        []uint32 `protobuf:"fixed32,1,rep,packed,name=crc32c,proto3" json:"crc32c,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -267,7 +337,7 @@ type CopyTrailer struct {
 
 func (x *CopyTrailer) Reset() {
 	*x = CopyTrailer{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[2]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -279,7 +349,7 @@ func (x *CopyTrailer) String() string {
 func (*CopyTrailer) ProtoMessage() {}
 
 func (x *CopyTrailer) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[2]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -292,7 +362,7 @@ func (x *CopyTrailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyTrailer.ProtoReflect.Descriptor instead.
 func (*CopyTrailer) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{2}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CopyTrailer) GetCrc32C() []uint32 {
@@ -315,7 +385,7 @@ type CopyLogSegmentDataResponse struct {
 
 func (x *CopyLogSegmentDataResponse) Reset() {
 	*x = CopyLogSegmentDataResponse{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[3]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -327,7 +397,7 @@ func (x *CopyLogSegmentDataResponse) String() string {
 func (*CopyLogSegmentDataResponse) ProtoMessage() {}
 
 func (x *CopyLogSegmentDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[3]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -340,7 +410,7 @@ func (x *CopyLogSegmentDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyLogSegmentDataResponse.ProtoReflect.Descriptor instead.
 func (*CopyLogSegmentDataResponse) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{3}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CopyLogSegmentDataResponse) GetCombinedSegmentId() []byte {
@@ -375,7 +445,7 @@ type EntryLocation struct {
 
 func (x *EntryLocation) Reset() {
 	*x = EntryLocation{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[4]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +457,7 @@ func (x *EntryLocation) String() string {
 func (*EntryLocation) ProtoMessage() {}
 
 func (x *EntryLocation) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[4]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +470,7 @@ func (x *EntryLocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntryLocation.ProtoReflect.Descriptor instead.
 func (*EntryLocation) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{4}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EntryLocation) GetPosition() uint32 {
@@ -436,7 +506,7 @@ type EntryRange struct {
 
 func (x *EntryRange) Reset() {
 	*x = EntryRange{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[5]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -448,7 +518,7 @@ func (x *EntryRange) String() string {
 func (*EntryRange) ProtoMessage() {}
 
 func (x *EntryRange) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[5]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -461,7 +531,7 @@ func (x *EntryRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntryRange.ProtoReflect.Descriptor instead.
 func (*EntryRange) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{5}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EntryRange) GetEntry() *EntryLocation {
@@ -509,7 +579,7 @@ type FetchLogSegmentRequest struct {
 
 func (x *FetchLogSegmentRequest) Reset() {
 	*x = FetchLogSegmentRequest{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[6]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -521,7 +591,7 @@ func (x *FetchLogSegmentRequest) String() string {
 func (*FetchLogSegmentRequest) ProtoMessage() {}
 
 func (x *FetchLogSegmentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[6]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -534,7 +604,7 @@ func (x *FetchLogSegmentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchLogSegmentRequest.ProtoReflect.Descriptor instead.
 func (*FetchLogSegmentRequest) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{6}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FetchLogSegmentRequest) GetExtent() []byte {
@@ -562,7 +632,7 @@ type FetchLogSegmentResponse struct {
 
 func (x *FetchLogSegmentResponse) Reset() {
 	*x = FetchLogSegmentResponse{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[7]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -574,7 +644,7 @@ func (x *FetchLogSegmentResponse) String() string {
 func (*FetchLogSegmentResponse) ProtoMessage() {}
 
 func (x *FetchLogSegmentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[7]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -587,7 +657,7 @@ func (x *FetchLogSegmentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchLogSegmentResponse.ProtoReflect.Descriptor instead.
 func (*FetchLogSegmentResponse) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{7}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FetchLogSegmentResponse) GetChunk() []byte {
@@ -614,7 +684,7 @@ type FetchEntriesRequest struct {
 
 func (x *FetchEntriesRequest) Reset() {
 	*x = FetchEntriesRequest{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[8]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +696,7 @@ func (x *FetchEntriesRequest) String() string {
 func (*FetchEntriesRequest) ProtoMessage() {}
 
 func (x *FetchEntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[8]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +709,7 @@ func (x *FetchEntriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchEntriesRequest.ProtoReflect.Descriptor instead.
 func (*FetchEntriesRequest) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{8}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FetchEntriesRequest) GetExtent() []byte {
@@ -670,7 +740,7 @@ type FetchEntriesResponse struct {
 
 func (x *FetchEntriesResponse) Reset() {
 	*x = FetchEntriesResponse{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[9]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +752,7 @@ func (x *FetchEntriesResponse) String() string {
 func (*FetchEntriesResponse) ProtoMessage() {}
 
 func (x *FetchEntriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[9]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +765,7 @@ func (x *FetchEntriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FetchEntriesResponse.ProtoReflect.Descriptor instead.
 func (*FetchEntriesResponse) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{9}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FetchEntriesResponse) GetRange() uint32 {
@@ -731,7 +801,7 @@ type ListCombinedSegmentsRequest struct {
 
 func (x *ListCombinedSegmentsRequest) Reset() {
 	*x = ListCombinedSegmentsRequest{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[10]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +813,7 @@ func (x *ListCombinedSegmentsRequest) String() string {
 func (*ListCombinedSegmentsRequest) ProtoMessage() {}
 
 func (x *ListCombinedSegmentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[10]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +826,7 @@ func (x *ListCombinedSegmentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCombinedSegmentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCombinedSegmentsRequest) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{10}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListCombinedSegmentsRequest) GetBrokerId() int32 {
@@ -789,7 +859,7 @@ type ListCombinedSegmentsResponse struct {
 
 func (x *ListCombinedSegmentsResponse) Reset() {
 	*x = ListCombinedSegmentsResponse{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[11]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +871,7 @@ func (x *ListCombinedSegmentsResponse) String() string {
 func (*ListCombinedSegmentsResponse) ProtoMessage() {}
 
 func (x *ListCombinedSegmentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[11]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +884,7 @@ func (x *ListCombinedSegmentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCombinedSegmentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCombinedSegmentsResponse) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{11}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListCombinedSegmentsResponse) GetObject() string {
@@ -853,7 +923,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[12]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +935,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[12]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +948,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{12}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{13}
 }
 
 type GetStatusResponse struct {
@@ -912,7 +982,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[13]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -924,7 +994,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[13]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -937,7 +1007,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{13}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -1078,7 +1148,7 @@ type PoolStatus struct {
 
 func (x *PoolStatus) Reset() {
 	*x = PoolStatus{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1160,7 @@ func (x *PoolStatus) String() string {
 func (*PoolStatus) ProtoMessage() {}
 
 func (x *PoolStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[14]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1173,7 @@ func (x *PoolStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolStatus.ProtoReflect.Descriptor instead.
 func (*PoolStatus) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{14}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PoolStatus) GetReady() uint32 {
@@ -1168,7 +1238,7 @@ type LaneStatus struct {
 
 func (x *LaneStatus) Reset() {
 	*x = LaneStatus{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[15]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1180,7 +1250,7 @@ func (x *LaneStatus) String() string {
 func (*LaneStatus) ProtoMessage() {}
 
 func (x *LaneStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[15]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1193,7 +1263,7 @@ func (x *LaneStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaneStatus.ProtoReflect.Descriptor instead.
 func (*LaneStatus) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{15}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LaneStatus) GetLanes() uint32 {
@@ -1232,7 +1302,7 @@ type ZoneStatus struct {
 
 func (x *ZoneStatus) Reset() {
 	*x = ZoneStatus{}
-	mi := &file_walbridge_v1_wal_proto_msgTypes[16]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1244,7 +1314,7 @@ func (x *ZoneStatus) String() string {
 func (*ZoneStatus) ProtoMessage() {}
 
 func (x *ZoneStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_walbridge_v1_wal_proto_msgTypes[16]
+	mi := &file_walbridge_v1_wal_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1257,7 +1327,7 @@ func (x *ZoneStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ZoneStatus.ProtoReflect.Descriptor instead.
 func (*ZoneStatus) Descriptor() ([]byte, []int) {
-	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{16}
+	return file_walbridge_v1_wal_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ZoneStatus) GetName() string {
@@ -1304,7 +1374,7 @@ const file_walbridge_v1_wal_proto_rawDesc = "" +
 	"\x06header\x18\x01 \x01(\v2\x18.walbridge.v1.CopyHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunk\x125\n" +
 	"\atrailer\x18\x03 \x01(\v2\x19.walbridge.v1.CopyTrailerH\x00R\atrailerB\t\n" +
-	"\apayload\"\xca\x01\n" +
+	"\apayload\"\xfa\x01\n" +
 	"\n" +
 	"CopyHeader\x12\x1d\n" +
 	"\n" +
@@ -1312,7 +1382,11 @@ const file_walbridge_v1_wal_proto_rawDesc = "" +
 	"\tbroker_id\x18\x02 \x01(\x05R\bbrokerId\x12.\n" +
 	"\x13combined_segment_id\x18\x03 \x01(\fR\x11combinedSegmentId\x123\n" +
 	"\aentries\x18\x04 \x03(\v2\x19.walbridge.frame.v1.EntryR\aentries\x12\x1b\n" +
-	"\twaited_ms\x18\x05 \x01(\rR\bwaitedMs\"%\n" +
+	"\twaited_ms\x18\x05 \x01(\rR\bwaitedMs\x12.\n" +
+	"\asources\x18\x06 \x03(\v2\x14.walbridge.v1.SourceR\asources\"8\n" +
+	"\x06Source\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1a\n" +
+	"\bposition\x18\x02 \x01(\x04R\bposition\"%\n" +
 	"\vCopyTrailer\x12\x16\n" +
 	"\x06crc32c\x18\x01 \x03(\aR\x06crc32c\"\x9b\x01\n" +
 	"\x1aCopyLogSegmentDataResponse\x12.\n" +
@@ -1421,62 +1495,64 @@ func file_walbridge_v1_wal_proto_rawDescGZIP() []byte {
 }
 
 var file_walbridge_v1_wal_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_walbridge_v1_wal_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_walbridge_v1_wal_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_walbridge_v1_wal_proto_goTypes = []any{
 	(ZoneState)(0),                       // 0: walbridge.v1.ZoneState
 	(*CopyLogSegmentDataRequest)(nil),    // 1: walbridge.v1.CopyLogSegmentDataRequest
 	(*CopyHeader)(nil),                   // 2: walbridge.v1.CopyHeader
-	(*CopyTrailer)(nil),                  // 3: walbridge.v1.CopyTrailer
-	(*CopyLogSegmentDataResponse)(nil),   // 4: walbridge.v1.CopyLogSegmentDataResponse
-	(*EntryLocation)(nil),                // 5: walbridge.v1.EntryLocation
-	(*EntryRange)(nil),                   // 6: walbridge.v1.EntryRange
-	(*FetchLogSegmentRequest)(nil),       // 7: walbridge.v1.FetchLogSegmentRequest
-	(*FetchLogSegmentResponse)(nil),      // 8: walbridge.v1.FetchLogSegmentResponse
-	(*FetchEntriesRequest)(nil),          // 9: walbridge.v1.FetchEntriesRequest
-	(*FetchEntriesResponse)(nil),         // 10: walbridge.v1.FetchEntriesResponse
-	(*ListCombinedSegmentsRequest)(nil),  // 11: walbridge.v1.ListCombinedSegmentsRequest
-	(*ListCombinedSegmentsResponse)(nil), // 12: walbridge.v1.ListCombinedSegmentsResponse
-	(*GetStatusRequest)(nil),             // 13: walbridge.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),            // 14: walbridge.v1.GetStatusResponse
-	(*PoolStatus)(nil),                   // 15: walbridge.v1.PoolStatus
-	(*LaneStatus)(nil),                   // 16: walbridge.v1.LaneStatus
-	(*ZoneStatus)(nil),                   // 17: walbridge.v1.ZoneStatus
-	(*v1.Entry)(nil),                     // 18: walbridge.frame.v1.Entry
-	(*v1.FrameIndex)(nil),                // 19: walbridge.frame.v1.FrameIndex
-	(*timestamppb.Timestamp)(nil),        // 20: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),          // 21: google.protobuf.Duration
+	(*Source)(nil),                       // 3: walbridge.v1.Source
+	(*CopyTrailer)(nil),                  // 4: walbridge.v1.CopyTrailer
+	(*CopyLogSegmentDataResponse)(nil),   // 5: walbridge.v1.CopyLogSegmentDataResponse
+	(*EntryLocation)(nil),                // 6: walbridge.v1.EntryLocation
+	(*EntryRange)(nil),                   // 7: walbridge.v1.EntryRange
+	(*FetchLogSegmentRequest)(nil),       // 8: walbridge.v1.FetchLogSegmentRequest
+	(*FetchLogSegmentResponse)(nil),      // 9: walbridge.v1.FetchLogSegmentResponse
+	(*FetchEntriesRequest)(nil),          // 10: walbridge.v1.FetchEntriesRequest
+	(*FetchEntriesResponse)(nil),         // 11: walbridge.v1.FetchEntriesResponse
+	(*ListCombinedSegmentsRequest)(nil),  // 12: walbridge.v1.ListCombinedSegmentsRequest
+	(*ListCombinedSegmentsResponse)(nil), // 13: walbridge.v1.ListCombinedSegmentsResponse
+	(*GetStatusRequest)(nil),             // 14: walbridge.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),            // 15: walbridge.v1.GetStatusResponse
+	(*PoolStatus)(nil),                   // 16: walbridge.v1.PoolStatus
+	(*LaneStatus)(nil),                   // 17: walbridge.v1.LaneStatus
+	(*ZoneStatus)(nil),                   // 18: walbridge.v1.ZoneStatus
+	(*v1.Entry)(nil),                     // 19: walbridge.frame.v1.Entry
+	(*v1.FrameIndex)(nil),                // 20: walbridge.frame.v1.FrameIndex
+	(*timestamppb.Timestamp)(nil),        // 21: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),          // 22: google.protobuf.Duration
 }
 var file_walbridge_v1_wal_proto_depIdxs = []int32{
 	2,  // 0: walbridge.v1.CopyLogSegmentDataRequest.header:type_name -> walbridge.v1.CopyHeader
-	3,  // 1: walbridge.v1.CopyLogSegmentDataRequest.trailer:type_name -> walbridge.v1.CopyTrailer
-	18, // 2: walbridge.v1.CopyHeader.entries:type_name -> walbridge.frame.v1.Entry
-	5,  // 3: walbridge.v1.CopyLogSegmentDataResponse.entries:type_name -> walbridge.v1.EntryLocation
-	5,  // 4: walbridge.v1.EntryRange.entry:type_name -> walbridge.v1.EntryLocation
-	6,  // 5: walbridge.v1.FetchLogSegmentRequest.range:type_name -> walbridge.v1.EntryRange
-	6,  // 6: walbridge.v1.FetchEntriesRequest.ranges:type_name -> walbridge.v1.EntryRange
-	19, // 7: walbridge.v1.ListCombinedSegmentsResponse.index:type_name -> walbridge.frame.v1.FrameIndex
-	20, // 8: walbridge.v1.GetStatusResponse.started:type_name -> google.protobuf.Timestamp
-	21, // 9: walbridge.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	17, // 10: walbridge.v1.GetStatusResponse.zones:type_name -> walbridge.v1.ZoneStatus
-	15, // 11: walbridge.v1.GetStatusResponse.pool:type_name -> walbridge.v1.PoolStatus
-	16, // 12: walbridge.v1.GetStatusResponse.lanes:type_name -> walbridge.v1.LaneStatus
-	0,  // 13: walbridge.v1.ZoneStatus.state:type_name -> walbridge.v1.ZoneState
-	20, // 14: walbridge.v1.ZoneStatus.last_error_time:type_name -> google.protobuf.Timestamp
-	1,  // 15: walbridge.v1.WalService.CopyLogSegmentData:input_type -> walbridge.v1.CopyLogSegmentDataRequest
-	7,  // 16: walbridge.v1.WalService.FetchLogSegment:input_type -> walbridge.v1.FetchLogSegmentRequest
-	9,  // 17: walbridge.v1.WalService.FetchEntries:input_type -> walbridge.v1.FetchEntriesRequest
-	11, // 18: walbridge.v1.WalService.ListCombinedSegments:input_type -> walbridge.v1.ListCombinedSegmentsRequest
-	13, // 19: walbridge.v1.WalService.GetStatus:input_type -> walbridge.v1.GetStatusRequest
-	4,  // 20: walbridge.v1.WalService.CopyLogSegmentData:output_type -> walbridge.v1.CopyLogSegmentDataResponse
-	8,  // 21: walbridge.v1.WalService.FetchLogSegment:output_type -> walbridge.v1.FetchLogSegmentResponse
-	10, // 22: walbridge.v1.WalService.FetchEntries:output_type -> walbridge.v1.FetchEntriesResponse
-	12, // 23: walbridge.v1.WalService.ListCombinedSegments:output_type -> walbridge.v1.ListCombinedSegmentsResponse
-	14, // 24: walbridge.v1.WalService.GetStatus:output_type -> walbridge.v1.GetStatusResponse
-	20, // [20:25] is the sub-list for method output_type
-	15, // [15:20] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	4,  // 1: walbridge.v1.CopyLogSegmentDataRequest.trailer:type_name -> walbridge.v1.CopyTrailer
+	19, // 2: walbridge.v1.CopyHeader.entries:type_name -> walbridge.frame.v1.Entry
+	3,  // 3: walbridge.v1.CopyHeader.sources:type_name -> walbridge.v1.Source
+	6,  // 4: walbridge.v1.CopyLogSegmentDataResponse.entries:type_name -> walbridge.v1.EntryLocation
+	6,  // 5: walbridge.v1.EntryRange.entry:type_name -> walbridge.v1.EntryLocation
+	7,  // 6: walbridge.v1.FetchLogSegmentRequest.range:type_name -> walbridge.v1.EntryRange
+	7,  // 7: walbridge.v1.FetchEntriesRequest.ranges:type_name -> walbridge.v1.EntryRange
+	20, // 8: walbridge.v1.ListCombinedSegmentsResponse.index:type_name -> walbridge.frame.v1.FrameIndex
+	21, // 9: walbridge.v1.GetStatusResponse.started:type_name -> google.protobuf.Timestamp
+	22, // 10: walbridge.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	18, // 11: walbridge.v1.GetStatusResponse.zones:type_name -> walbridge.v1.ZoneStatus
+	16, // 12: walbridge.v1.GetStatusResponse.pool:type_name -> walbridge.v1.PoolStatus
+	17, // 13: walbridge.v1.GetStatusResponse.lanes:type_name -> walbridge.v1.LaneStatus
+	0,  // 14: walbridge.v1.ZoneStatus.state:type_name -> walbridge.v1.ZoneState
+	21, // 15: walbridge.v1.ZoneStatus.last_error_time:type_name -> google.protobuf.Timestamp
+	1,  // 16: walbridge.v1.WalService.CopyLogSegmentData:input_type -> walbridge.v1.CopyLogSegmentDataRequest
+	8,  // 17: walbridge.v1.WalService.FetchLogSegment:input_type -> walbridge.v1.FetchLogSegmentRequest
+	10, // 18: walbridge.v1.WalService.FetchEntries:input_type -> walbridge.v1.FetchEntriesRequest
+	12, // 19: walbridge.v1.WalService.ListCombinedSegments:input_type -> walbridge.v1.ListCombinedSegmentsRequest
+	14, // 20: walbridge.v1.WalService.GetStatus:input_type -> walbridge.v1.GetStatusRequest
+	5,  // 21: walbridge.v1.WalService.CopyLogSegmentData:output_type -> walbridge.v1.CopyLogSegmentDataResponse
+	9,  // 22: walbridge.v1.WalService.FetchLogSegment:output_type -> walbridge.v1.FetchLogSegmentResponse
+	11, // 23: walbridge.v1.WalService.FetchEntries:output_type -> walbridge.v1.FetchEntriesResponse
+	13, // 24: walbridge.v1.WalService.ListCombinedSegments:output_type -> walbridge.v1.ListCombinedSegmentsResponse
+	15, // 25: walbridge.v1.WalService.GetStatus:output_type -> walbridge.v1.GetStatusResponse
+	21, // [21:26] is the sub-list for method output_type
+	16, // [16:21] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_walbridge_v1_wal_proto_init() }
@@ -1489,14 +1565,14 @@ func file_walbridge_v1_wal_proto_init() {
 		(*CopyLogSegmentDataRequest_Chunk)(nil),
 		(*CopyLogSegmentDataRequest_Trailer)(nil),
 	}
-	file_walbridge_v1_wal_proto_msgTypes[10].OneofWrappers = []any{}
+	file_walbridge_v1_wal_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_walbridge_v1_wal_proto_rawDesc), len(file_walbridge_v1_wal_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

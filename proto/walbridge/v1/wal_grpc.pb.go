@@ -44,6 +44,7 @@ const (
 //	DENIED               PERMISSION_DENIED    a zone refused our identity
 //	CHECKSUM             DATA_LOSS            bytes do not match their checksum in any zone
 //	THROTTLED            RESOURCE_EXHAUSTED   a zone asks for less
+//	SOURCE               FAILED_PRECONDITION  what a source names cannot be read, or is not what its entry says
 //	FULL                 RESOURCE_EXHAUSTED   the daemon holds as many bytes as it may; try again later
 //	UNAVAILABLE          UNAVAILABLE          no quorum, or the outcome is unknown
 type WalServiceClient interface {
@@ -165,6 +166,7 @@ func (c *walServiceClient) GetStatus(ctx context.Context, in *GetStatusRequest, 
 //	DENIED               PERMISSION_DENIED    a zone refused our identity
 //	CHECKSUM             DATA_LOSS            bytes do not match their checksum in any zone
 //	THROTTLED            RESOURCE_EXHAUSTED   a zone asks for less
+//	SOURCE               FAILED_PRECONDITION  what a source names cannot be read, or is not what its entry says
 //	FULL                 RESOURCE_EXHAUSTED   the daemon holds as many bytes as it may; try again later
 //	UNAVAILABLE          UNAVAILABLE          no quorum, or the outcome is unknown
 type WalServiceServer interface {
