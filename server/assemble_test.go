@@ -8,14 +8,15 @@ import (
 
 	"github.com/walbridge/walbridge/backends"
 	framev1 "github.com/walbridge/walbridge/proto/walbridge/frame/v1"
+	"github.com/walbridge/walbridge/server/frame"
 )
 
-func entries(lengths ...uint32) []*framev1.Entry {
-	var es []*framev1.Entry
+func unread(lengths ...uint32) []frame.Section {
+	var sections []frame.Section
 	for _, n := range lengths {
-		es = append(es, &framev1.Entry{Topic: "t", Length: n})
+		sections = append(sections, frame.Section{Entry: &framev1.Entry{Topic: "t", Length: n}})
 	}
-	return es
+	return sections
 }
 
 // However the bytes are cut into chunks, every section gets its own.
@@ -30,7 +31,7 @@ func TestAssembleAnyChunks(t *testing.T) {
 	}
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		a := newAssembler(entries(lengths...))
+		a := newAssembler(unread(lengths...))
 		for rest := data; len(rest) > 0; {
 			n := 1 + r.IntN(len(rest))
 			if err := a.add(rest[:n]); err != nil {
@@ -71,7 +72,7 @@ func TestAssembleRefuses(t *testing.T) {
 		{"right", data, crcs, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := newAssembler(entries(2, 4))
+			a := newAssembler(unread(2, 4))
 			err := a.add(tc.data)
 			if err == nil {
 				_, err = a.finish(tc.crcs)
@@ -80,5 +81,41 @@ func TestAssembleRefuses(t *testing.T) {
 				t.Errorf("got %v, want %v", err, tc.want)
 			}
 		})
+	}
+}
+
+// Sections that have their bytes already are passed over, wherever they are among the others.
+func TestAssembleAroundSectionsThatAreRead(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		var want, data [][]byte
+		var crcs []uint32
+		sections := make([]frame.Section, 1+r.IntN(6))
+		for i := range sections {
+			b := bytes.Repeat([]byte{byte(i)}, 1+r.IntN(9))
+			want = append(want, b)
+			sections[i].Entry = &framev1.Entry{Topic: "t", Length: uint32(len(b))}
+			if r.IntN(2) == 0 {
+				sections[i].Chunks = [][]byte{b}
+			} else {
+				data, crcs = append(data, b), append(crcs, backends.Checksum(b))
+			}
+		}
+		a := newAssembler(sections)
+		if err := a.add(bytes.Join(data, nil)); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		got, err := a.finish(crcs)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for i, s := range got {
+			if b := bytes.Join(s.Chunks, nil); !bytes.Equal(b, want[i]) {
+				t.Fatalf("seed %d: section %d: got %v, want %v", seed, i, b, want[i])
+			}
+		}
+		if a.add([]byte{1}) == nil {
+			t.Fatalf("seed %d: a byte too many was taken", seed)
+		}
 	}
 }

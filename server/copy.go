@@ -13,9 +13,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/peer"
 
+	"github.com/walbridge/walbridge/backends"
 	walbridgev1 "github.com/walbridge/walbridge/proto/walbridge/v1"
 	"github.com/walbridge/walbridge/server/frame"
+	"github.com/walbridge/walbridge/server/source"
 )
 
 type copyStream = grpc.ClientStreamingServer[walbridgev1.CopyLogSegmentDataRequest, walbridgev1.CopyLogSegmentDataResponse]
@@ -130,7 +133,12 @@ func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
 	}
 	r.id = header.GetCombinedSegmentId()
 	r.waited = time.Duration(header.GetWaitedMs()) * time.Millisecond
-	a := newAssembler(header.GetEntries())
+	sections, err := s.sections(stream.Context(), header)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	a := newAssembler(sections)
 	for {
 		w, err := receiveNext(stream)
 		if err != nil {
@@ -160,6 +168,39 @@ func (s *Service) receive(stream copyStream, evict func(error)) (r received) {
 	}
 }
 
+// sections returns the copy's sections, with the bytes of those that the daemon reads from the broker's files itself.
+func (s *Service) sections(ctx context.Context, h *walbridgev1.CopyHeader) ([]frame.Section, error) {
+	sections := make([]frame.Section, len(h.GetEntries()))
+	for i, e := range h.GetEntries() {
+		sections[i].Entry = e
+	}
+	for i, from := range h.GetSources() {
+		if from.GetPath() == "" {
+			continue
+		}
+		if !onThisHost(ctx) {
+			return nil, fmt.Errorf("%w: the client is not on a unix socket", source.ErrSource)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		bytes, err := source.Read(from.GetPath(), from.GetPosition(), sections[i].Entry)
+		if err != nil {
+			return nil, err
+		}
+		s.sourceBytes.Add(float64(len(bytes)))
+		sections[i].Chunks = [][]byte{bytes}
+		sections[i].Entry.Crc32C = backends.Checksum(bytes)
+	}
+	return sections, nil
+}
+
+// onThisHost tells whether the client and the daemon see the same files.
+func onThisHost(ctx context.Context) bool {
+	p, ok := peer.FromContext(ctx)
+	return ok && p.Addr.Network() == "unix"
+}
+
 // receiveNext returns the next request.
 func receiveNext(stream copyStream) (*wire, error) {
 	var w wire
@@ -184,6 +225,8 @@ func (s *Service) checkHeader(h *walbridgev1.CopyHeader) (size int64, err error)
 		return 0, fmt.Errorf("%w: combined_segment_id has %d bytes, not 16", errInvalid, len(h.GetCombinedSegmentId()))
 	case len(h.GetEntries()) == 0:
 		return 0, fmt.Errorf("%w: a copy has at least one entry", errInvalid)
+	case len(h.GetSources()) != 0 && len(h.GetSources()) != len(h.GetEntries()):
+		return 0, fmt.Errorf("%w: %d sources for %d entries", errInvalid, len(h.GetSources()), len(h.GetEntries()))
 	}
 	for i, e := range h.GetEntries() {
 		if err := frame.Validate(e); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/walbridge/walbridge/server/combine"
 	"github.com/walbridge/walbridge/server/fetch"
 	"github.com/walbridge/walbridge/server/frame"
+	"github.com/walbridge/walbridge/server/source"
 )
 
 // Domain is the domain of the google.rpc.ErrorInfo that every error of the service carries.
@@ -32,6 +33,7 @@ var mapping = []struct {
 	reason string
 }{
 	{errInvalid, codes.InvalidArgument, "INVALID"},
+	{source.ErrSource, codes.FailedPrecondition, "SOURCE"},
 	{errIdentity, codes.FailedPrecondition, "IDENTITY"},
 	{errFull, codes.ResourceExhausted, "FULL"},
 	{fetch.ErrFull, codes.ResourceExhausted, "FULL"},

@@ -78,6 +78,7 @@ type Service struct {
 	started      time.Time
 	inflight     *inflight
 	copiesFailed atomic.Uint64
+	sourceBytes  prometheus.Counter
 	listing      chan struct{}
 }
 
@@ -86,7 +87,10 @@ func New(opts Options) *Service {
 	s := &Service{
 		opts: opts, started: time.Now(), inflight: newInflight(opts.MaxInflightBytes), listing: make(chan struct{}, 1),
 	}
-	opts.Registerer.MustRegister(
+	s.sourceBytes = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "walbridge_server_source_bytes_total", Help: "Bytes of copies that were read from the broker's own files.",
+	})
+	opts.Registerer.MustRegister(s.sourceBytes,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "walbridge_server_inflight_bytes", Help: "Bytes of copies accepted and not yet answered.",
 		}, func() float64 { return float64(s.inflight.used()) }),

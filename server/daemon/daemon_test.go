@@ -56,6 +56,12 @@ func start(t *testing.T, change func(*daemon.Options)) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startOn(t, l, "unix:"+l.Addr().String(), change)
+}
+
+// startOn starts a daemon on a listener, which clients reach at target.
+func startOn(t *testing.T, l net.Listener, target string, change func(*daemon.Options)) *running {
+	t.Helper()
 	r := &running{}
 	ready := make(chan struct{})
 	opts := daemon.Options{
@@ -93,7 +99,8 @@ func start(t *testing.T, change func(*daemon.Options)) *running {
 		done <- err
 		t.Fatalf("the daemon did not start: %v", err)
 	}
-	r.conn, err = grpc.NewClient("unix:"+l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	var err error
+	r.conn, err = grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
