@@ -170,6 +170,32 @@ public class RemoteWalLogSegmentMetadata extends RemoteLogMetadata {
                 RemoteLogSegmentState.COPY_SEGMENT_STARTED, Optional.empty(), -1, -1);
     }
 
+    private RemoteWalLogSegmentMetadata(RemoteWalLogSegmentMetadata section,
+                                        int brokerId,
+                                        long eventTimestampMs,
+                                        Optional<CustomMetadata> customMetadata,
+                                        RemoteLogSegmentState state,
+                                        Uuid combinedSegmentId,
+                                        long startFilePosition,
+                                        long endFilePosition) {
+        super(brokerId, eventTimestampMs);
+        this.remoteLogSegmentId = section.remoteLogSegmentId;
+        this.startOffset = section.startOffset;
+        this.endOffset = section.endOffset;
+        this.maxTimestampMs = section.maxTimestampMs;
+        this.brokerEpoch = section.brokerEpoch;
+        this.leaderEpoch = section.leaderEpoch;
+        this.segmentLeaderEpochs = section.segmentLeaderEpochs;
+        this.logStartOffset = section.logStartOffset;
+        this.logDirId = section.logDirId;
+        this.segmentBytes = section.segmentBytes;
+        this.customMetadata = customMetadata;
+        this.state = state;
+        this.combinedSegmentId = Optional.of(combinedSegmentId);
+        this.startFilePosition = startFilePosition;
+        this.endFilePosition = endFilePosition;
+    }
+
     /**
      * @return unique id of this section.
      */
@@ -290,10 +316,8 @@ public class RemoteWalLogSegmentMetadata extends RemoteLogMetadata {
      * @return a new instance that differs from this one in the combined log segment.
      */
     public RemoteWalLogSegmentMetadata createWithUpdate(Uuid combinedSegmentId) {
-        return new RemoteWalLogSegmentMetadata(remoteLogSegmentId, startOffset, endOffset, maxTimestampMs, brokerId(),
-                brokerEpoch, eventTimestampMs(), leaderEpoch, segmentLeaderEpochs, logStartOffset, logDirId,
-                segmentBytes, customMetadata, state, Optional.of(combinedSegmentId), startFilePosition,
-                endFilePosition);
+        return new RemoteWalLogSegmentMetadata(this, brokerId(), eventTimestampMs(), customMetadata, state,
+                combinedSegmentId, startFilePosition, endFilePosition);
     }
 
     /**
@@ -307,11 +331,9 @@ public class RemoteWalLogSegmentMetadata extends RemoteLogMetadata {
         if (!remoteLogSegmentId.equals(rwlsmUpdate.remoteLogSegmentId())) {
             throw new IllegalArgumentException("Given rwlsmUpdate does not have this instance's remoteLogSegmentId.");
         }
-        return new RemoteWalLogSegmentMetadata(remoteLogSegmentId, startOffset, endOffset, maxTimestampMs,
-                rwlsmUpdate.brokerId(), brokerEpoch, rwlsmUpdate.eventTimestampMs(), leaderEpoch, segmentLeaderEpochs,
-                logStartOffset, logDirId, segmentBytes, rwlsmUpdate.customMetadata(), rwlsmUpdate.state(),
-                Optional.of(rwlsmUpdate.combinedSegmentId()), rwlsmUpdate.startFilePosition(),
-                rwlsmUpdate.endFilePosition());
+        return new RemoteWalLogSegmentMetadata(this, rwlsmUpdate.brokerId(), rwlsmUpdate.eventTimestampMs(),
+                rwlsmUpdate.customMetadata(), rwlsmUpdate.state(), rwlsmUpdate.combinedSegmentId(),
+                rwlsmUpdate.startFilePosition(), rwlsmUpdate.endFilePosition());
     }
 
     @Override
