@@ -1,6 +1,9 @@
 package io.walbridge.shim;
 
+import io.walbridge.proto.v1.Source;
+
 import java.io.EOFException;
+import java.io.File;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -22,6 +25,10 @@ final class BrokerRecords {
             method(FILE, "sizeInBytes", MethodType.methodType(int.class));
     private static final MethodHandle FILE_READ_INTO =
             method(FILE, "readInto", MethodType.methodType(void.class, ByteBuffer.class, int.class));
+
+    private static final MethodHandle FILE_FILE = method(FILE, "file", MethodType.methodType(File.class));
+    /** Where in the file they begin; null where this Kafka does not tell. */
+    private static final MethodHandle FILE_START = start();
 
     private BrokerRecords() {
     }
@@ -46,6 +53,11 @@ final class BrokerRecords {
 
     private record FileSection(Object records, int sizeInBytes, FileReads reads) implements Section {
         @Override
+        public Source source() {
+            return BrokerRecords.source(records);
+        }
+
+        @Override
         public ByteBuffer read(int position, int length) throws IOException, InterruptedException {
             return reads.call(() -> readInto(records, position, length));
         }
@@ -62,6 +74,20 @@ final class BrokerRecords {
     private static int size(Object fileRecords) {
         try {
             return (int) FILE_SIZE.invokeExact(fileRecords);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    private static Source source(Object fileRecords) {
+        if (FILE_START == null) {
+            return Source.getDefaultInstance();
+        }
+        try {
+            return Source.newBuilder()
+                    .setPath(((File) FILE_FILE.invokeExact(fileRecords)).getAbsolutePath())
+                    .setPosition((int) FILE_START.invokeExact(fileRecords))
+                    .build();
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -102,6 +128,15 @@ final class BrokerRecords {
                     .asType(signature.insertParameterTypes(0, Object.class));
         } catch (ReflectiveOperationException e) {
             throw new LinkageError("this Kafka's " + type.getName() + " differs from 4.0 to 4.4", e);
+        }
+    }
+
+    private static MethodHandle start() {
+        try {
+            return MethodHandles.privateLookupIn(FILE, MethodHandles.lookup()).findGetter(FILE, "start", int.class)
+                    .asType(MethodType.methodType(int.class, Object.class));
+        } catch (ReflectiveOperationException e) {
+            return null; // Its field, not a part of its API: without it the bytes are sent.
         }
     }
 

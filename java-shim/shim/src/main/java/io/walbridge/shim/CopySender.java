@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Sends one copy: the header, the sections' bytes in chunks, the trailer. Each byte is read once, and its checksum is
- * taken from the very bytes that are sent. A chunk holds parts of as many sections as fit, so that a thousand small
- * ones do not make a thousand messages.
+ * Sends one copy: the header, in chunks the bytes of those sections that have no source in it, the trailer. Each byte
+ * is read once, and its checksum is taken from the very bytes that are sent. A chunk holds parts of as many sections as
+ * fit, so that a thousand small ones do not make a thousand messages.
  */
 final class CopySender {
 
@@ -40,7 +40,11 @@ final class CopySender {
             return false;
         }
         CopyTrailer.Builder trailer = CopyTrailer.newBuilder();
-        for (Section section : sections) {
+        for (int i = 0; i < sections.size(); i++) {
+            if (WalClient.hasSource(header, i)) {
+                continue;
+            }
+            Section section = sections.get(i);
             CRC32C crc = new CRC32C();
             int size = section.sizeInBytes();
             for (int position = 0; position < size; ) {

@@ -5,6 +5,7 @@ import io.walbridge.proto.frame.v1.Entry;
 import io.walbridge.proto.v1.CopyHeader;
 import io.walbridge.proto.v1.CopyLogSegmentDataResponse;
 import io.walbridge.proto.v1.EntryRange;
+import io.walbridge.proto.v1.Source;
 import org.apache.kafka.common.record.Records;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
 import org.apache.kafka.server.log.remote.storage.RemoteWalCombinedLogSegmentMetadata;
@@ -23,6 +24,10 @@ import java.util.Map;
  *
  * <p>The copies' custom metadata is the daemon's extent, at most 64 bytes. A repeated copy is stored again rather than
  * overwritten, with an extent of its own; both can be read.
+ *
+ * <p>Of FileRecords that come with their segments' metadata the daemon reads the file itself, where it listens on a
+ * socket of this host. The copy fails where it cannot, or where the file does not hold what the metadata says; for a
+ * minute after that their bytes are sent, as those of MemoryRecords always are.
  */
 public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManager {
 
@@ -50,7 +55,7 @@ public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManage
             var id = combined.remoteLogSegmentMetadataEntries().get(i).remoteLogSegmentId();
             entries.add(Translation.entry(id, sections.get(i).sizeInBytes()));
         }
-        return copy(combined, entries, sections);
+        return copy(combined, entries, sections, List.of());
     }
 
     @Override
@@ -71,7 +76,7 @@ public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManage
             }
             entries.add(Translation.entry(segments.get(i), sections.get(i).sizeInBytes()));
         }
-        return copy(combined, entries, sections);
+        return copy(combined, entries, sections, sources(sections));
     }
 
     @Override
@@ -110,15 +115,31 @@ public final class GrpcRemoteWalStorageManager implements RemoteWalStorageManage
         return sections;
     }
 
+    /** Where the daemon finds the sections that are parts of files; empty where it is to get bytes. */
+    private List<Source> sources(List<Section> sections) {
+        if (!client.daemonReadsFiles()) {
+            return List.of();
+        }
+        List<Source> sources = new ArrayList<>(sections.size());
+        boolean any = false;
+        for (Section section : sections) {
+            Source source = section.source();
+            sources.add(source);
+            any |= !source.getPath().isEmpty();
+        }
+        return any ? sources : List.of();
+    }
+
     private RemoteWalCombinedLogSegmentMetadataUpdate copy(RemoteWalCombinedLogSegmentMetadata combined,
-                                                           List<Entry> entries,
-                                                           List<Section> sections) throws RemoteStorageException {
+                                                           List<Entry> entries, List<Section> sections,
+                                                           List<Source> sources) throws RemoteStorageException {
         CopyHeader header = CopyHeader.newBuilder()
                 .setClusterId(config.clusterId())
                 .setBrokerId(config.brokerId())
                 .setCombinedSegmentId(Translation.bytes(combined.combinedSegmentId()))
                 .addAllEntries(entries)
                 .setWaitedMs(waitedMs(combined))
+                .addAllSources(sources)
                 .build();
         CopyLogSegmentDataResponse response = client.copy(header, sections);
         return Translation.update(combined, entries, response, System.currentTimeMillis());

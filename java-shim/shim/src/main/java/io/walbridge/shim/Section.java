@@ -1,5 +1,7 @@
 package io.walbridge.shim;
 
+import io.walbridge.proto.v1.Source;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -8,6 +10,11 @@ public interface Section {
 
     /** The section's length in bytes. It is constant. */
     int sizeInBytes();
+
+    /** Where in a file of the broker's log the section lies; the default instance where it lies in none. */
+    default Source source() {
+        return Source.getDefaultInstance();
+    }
 
     /**
      * Returns the {@code length} bytes from {@code position}. They must not change until the copy has returned.

@@ -26,13 +26,25 @@ final class StatusMapping {
     /** {@code (String, Throwable)}: RetriableRemoteStorageException, or its superclass before Kafka 4.2. */
     private static final MethodHandle RETRIABLE = retriable();
 
+    /** The daemon cannot read a section's file, or finds something else there. The bytes it would take. */
+    private static final String SOURCE = "SOURCE";
+
     private StatusMapping() {
+    }
+
+    static boolean isSource(StatusException e) {
+        return reason(e).equals(SOURCE);
     }
 
     /** What a call that ended with {@code e} throws. {@code what} names what was tried, on which object. */
     static RemoteStorageException exception(String what, StatusException e) {
         Status status = e.getStatus();
-        String message = what + ": " + status.getCode() + reason(e) + ": " + description(status);
+        String reason = reason(e);
+        String message = what + ": " + status.getCode() + (reason.isEmpty() ? "" : " (" + reason + ")") + ": "
+                + description(status);
+        if (reason.equals(SOURCE)) {
+            return retriable(message, e);
+        }
         return switch (status.getCode()) {
             case NOT_FOUND -> new RemoteResourceNotFoundException(message, e);
             case UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED -> retriable(message, e);
@@ -61,7 +73,7 @@ final class StatusMapping {
         for (Any detail : details.getDetailsList()) {
             if (detail.is(ErrorInfo.class)) {
                 try {
-                    return " (" + detail.unpack(ErrorInfo.class).getReason() + ")";
+                    return detail.unpack(ErrorInfo.class).getReason();
                 } catch (InvalidProtocolBufferException malformed) {
                     return "";
                 }

@@ -53,6 +53,8 @@ public final class WalClient implements AutoCloseable {
 
     private static final long SHORT_BYTES = 1 << 20;
 
+    private static final Duration NO_FILES_AFTER_REFUSAL = Duration.ofMinutes(1);
+
     private final String daemon;
     private final WalChannel channel;
     private final Duration copyTimeout;
@@ -60,6 +62,8 @@ public final class WalClient implements AutoCloseable {
     private final int chunkBytes;
     private final int maxMessageBytes;
     private final double traceSample;
+    private final boolean local;
+    private volatile long filesAgainNanos = System.nanoTime();
 
     /** Connects at the first call. Of {@code config}, the identity is not used: calls bring theirs. */
     public WalClient(GrpcRemoteWalStorageManagerConfig config) {
@@ -70,6 +74,7 @@ public final class WalClient implements AutoCloseable {
         chunkBytes = config.chunkBytes();
         maxMessageBytes = config.maxMessageBytes();
         traceSample = config.traceSample();
+        local = config.target().isUnix();
     }
 
     /**
@@ -83,7 +88,10 @@ public final class WalClient implements AutoCloseable {
             throws RemoteStorageException {
         check(header, sections);
         Trace trace = Trace.begin(traceSample);
-        long bytes = sections.stream().mapToLong(Section::sizeInBytes).sum();
+        long bytes = 0;
+        for (int i = 0; i < sections.size(); i++) {
+            bytes += hasSource(header, i) ? 0 : sections.get(i).sizeInBytes();
+        }
         try (var call = new BlockingCall<>(channel, bytes > SHORT_BYTES ? COPY : SHORT_COPY, copyTimeout, trace)) {
             boolean sent = new CopySender(call, chunkBytes).send(header, sections);
             if (sent) {
@@ -96,12 +104,28 @@ public final class WalClient implements AutoCloseable {
             }
             return response;
         } catch (StatusException e) {
+            if (StatusMapping.isSource(e)) {
+                filesAgainNanos = System.nanoTime() + NO_FILES_AFTER_REFUSAL.toNanos();
+            }
             throw StatusMapping.exception(copying(header, trace), e);
         } catch (InterruptedException e) {
             throw StatusMapping.interrupted(copying(header, trace), e);
         } catch (IOException e) {
             throw new RemoteStorageException(copying(header, trace) + ": read the broker's log: " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Whether a copy may name the files of its sections: the daemon is on this host, and has not refused to read one
+     * for a minute.
+     */
+    boolean daemonReadsFiles() {
+        return local && System.nanoTime() - filesAgainNanos >= 0;
+    }
+
+    /** Whether the daemon reads the section with this index itself. */
+    static boolean hasSource(CopyHeader header, int index) {
+        return header.getSourcesCount() > 0 && !header.getSources(index).getPath().isEmpty();
     }
 
     private String copying(CopyHeader header, Trace trace) {

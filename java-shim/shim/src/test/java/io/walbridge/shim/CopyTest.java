@@ -3,6 +3,7 @@ package io.walbridge.shim;
 import io.walbridge.proto.frame.v1.Entry;
 import io.walbridge.proto.frame.v1.EpochStart;
 import io.walbridge.proto.v1.CopyHeader;
+import io.walbridge.proto.v1.Source;
 import org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState;
 import org.apache.kafka.server.log.remote.storage.RemoteStorageException;
 import org.apache.kafka.server.log.remote.storage.RemoteWalLogSegmentMetadata;
@@ -20,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -161,10 +163,50 @@ class CopyTest {
         var segments = Fixture.segments(1);
         try (var manager = Fixture.manager(daemon.socket)) {
             var e = assertThrows(RemoteStorageException.class, () -> manager.copyLogSegmentData(
-                    Fixture.combined(segments), TestRecords.list(records), segments));
+                    Fixture.combined(segments), TestRecords.list(records)));
             assertTrue(e.getMessage().contains("1 bytes short"), e.getMessage());
         }
         assertTrue(daemon.extents.isEmpty());
+    }
+
+    /** What the daemon reads itself the shim neither reads nor sends. */
+    @Test
+    void daemonReadsTheFilesOfSegments() throws Exception {
+        byte[] memory = Fixture.bytes(10_000);
+        byte[] file = Fixture.bytes(20_000);
+        Path log = Files.write(dir.resolve("0.log"), file);
+        Object slice = TestRecords.slice(TestRecords.inFile(log.toFile()), 500, 7_000);
+        var segments = Fixture.segments(3);
+        try (var manager = Fixture.manager(daemon.socket)) {
+            var update = manager.copyLogSegmentData(Fixture.combined(segments),
+                    TestRecords.list(slice, TestRecords.inMemory(memory), slice), segments);
+
+            var source = Source.newBuilder().setPath(log.toAbsolutePath().toString()).setPosition(500).build();
+            assertEquals(List.of(source, Source.getDefaultInstance(), source), daemon.lastHeader.getSourcesList());
+            assertEquals(memory.length, daemon.chunkBytes.get());
+            var copied = Fixture.copied(segments, update);
+            byte[] part = Arrays.copyOfRange(file, 500, 7_500);
+            assertArrayEquals(part, fetch(manager, copied.get(0), 0, Integer.MAX_VALUE));
+            assertArrayEquals(memory, fetch(manager, copied.get(1), 0, Integer.MAX_VALUE));
+            assertArrayEquals(part, fetch(manager, copied.get(2), 0, Integer.MAX_VALUE));
+        }
+    }
+
+    @Test
+    void bytesAreSentAfterTheDaemonCouldNotReadAFile() throws Exception {
+        byte[] file = Fixture.bytes(20_000);
+        Object records = TestRecords.inFile(Files.write(dir.resolve("0.log"), file).toFile());
+        var segments = Fixture.segments(1);
+        daemon.faults.noFiles = true;
+        try (var manager = Fixture.manager(daemon.socket)) {
+            var e = assertThrows(RemoteStorageException.class, () -> manager.copyLogSegmentData(
+                    Fixture.combined(segments), TestRecords.list(records), segments));
+            assertTrue(e.getMessage().contains("(SOURCE)"), e.getMessage());
+            assertTrue(daemon.extents.isEmpty());
+            var update = manager.copyLogSegmentData(Fixture.combined(segments), TestRecords.list(records), segments);
+            assertEquals(0, daemon.lastHeader.getSourcesCount());
+            assertArrayEquals(file, fetch(manager, Fixture.copied(segments, update).get(0), 0, Integer.MAX_VALUE));
+        }
     }
 
     @Test
@@ -259,7 +301,7 @@ class CopyTest {
         var segments = Fixture.segments(1);
         try (var manager = Fixture.manager(daemon.socket, "copy.timeout.ms", 50_000)) {
             var update = manager.copyLogSegmentData(Fixture.combined(segments),
-                    TestRecords.list(TestRecords.inFile(log)), segments);
+                    TestRecords.list(TestRecords.inFile(log)));
             assertEquals(size, update.remoteLogSegmentMetadataEntries().get(0).endFilePosition()
                     - update.remoteLogSegmentMetadataEntries().get(0).startFilePosition() + 1);
         }

@@ -35,10 +35,13 @@ import io.walbridge.proto.v1.GetStatusRequest;
 import io.walbridge.proto.v1.GetStatusResponse;
 import io.walbridge.proto.v1.ListCombinedSegmentsRequest;
 import io.walbridge.proto.v1.ListCombinedSegmentsResponse;
+import io.walbridge.proto.v1.Source;
 import io.walbridge.proto.v1.WalServiceGrpc;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,6 +76,7 @@ final class FakeDaemon implements AutoCloseable {
     final Faults faults = new Faults();
     final Map<ByteString, ByteString> extents = new ConcurrentHashMap<>();
     final AtomicInteger chunks = new AtomicInteger();
+    final AtomicLong chunkBytes = new AtomicLong();
     final AtomicLong bytesSent = new AtomicLong();
     /** Counted down when a client has cancelled a fetch. */
     volatile CountDownLatch cancelled = new CountDownLatch(1);
@@ -97,6 +101,8 @@ final class FakeDaemon implements AutoCloseable {
         volatile boolean discard;
         volatile boolean dontRead;
         volatile boolean wrongLocation;
+        /** It cannot read the broker's files. */
+        volatile boolean noFiles;
         volatile int chunkBytes = 10_000;
     }
 
@@ -273,6 +279,7 @@ final class FakeDaemon implements AutoCloseable {
                 }
                 case CHUNK -> {
                     chunks.incrementAndGet();
+                    chunkBytes.addAndGet(request.getChunk().size());
                     if (!faults.discard) {
                         write(bytes, request.getChunk());
                     }
@@ -299,25 +306,46 @@ final class FakeDaemon implements AutoCloseable {
             var response = CopyLogSegmentDataResponse.newBuilder()
                     .setCombinedSegmentId(header.getCombinedSegmentId()).setExtent(extent);
             int position = FIRST_POSITION;
-            ByteString stored = bytes.toByteString();
+            ByteString sent = bytes.toByteString();
+            ByteString stored = ByteString.EMPTY;
             int at = 0;
+            int chunked = 0;
             for (int i = 0; i < header.getEntriesCount(); i++) {
                 Entry entry = header.getEntries(i);
-                if (!faults.discard) {
-                    ByteString section = stored.substring(at, at + entry.getLength());
-                    if (crc(section) != crcs.get(i)) {
+                if (WalClient.hasSource(header, i)) {
+                    if (faults.noFiles) {
+                        answer.onError(error(io.grpc.Status.Code.FAILED_PRECONDITION, "SOURCE", "section " + i));
+                        return;
+                    }
+                    stored = stored.concat(read(header.getSources(i), entry.getLength()));
+                } else if (!faults.discard) {
+                    ByteString section = sent.substring(at, at + entry.getLength());
+                    if (crc(section) != crcs.get(chunked)) {
                         answer.onError(error(io.grpc.Status.Code.DATA_LOSS, "CHECKSUM", "section " + i));
                         return;
                     }
+                    stored = stored.concat(section);
+                    at += entry.getLength();
+                    chunked++;
                 }
                 int length = entry.getLength() - (faults.wrongLocation ? 1 : 0);
                 response.addEntries(EntryLocation.newBuilder().setPosition(position).setLength(length));
                 position += entry.getLength();
-                at += entry.getLength();
             }
             extents.put(extent, ByteString.copyFrom(new byte[FIRST_POSITION]).concat(stored));
             answer.onNext(response.build());
             answer.onCompleted();
+        }
+
+        private ByteString read(Source source, int length) {
+            try (var file = new RandomAccessFile(source.getPath(), "r")) {
+                byte[] section = new byte[length];
+                file.seek(source.getPosition());
+                file.readFully(section);
+                return ByteString.copyFrom(section);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         private ByteString extent() {

@@ -68,7 +68,7 @@ class InterruptTest {
         try (var manager = Fixture.manager(daemon.socket)) {
             var result = new CompletableFuture<Exception>();
             Thread copy = thread(result, () -> manager.copyLogSegmentData(Fixture.combined(segments),
-                    TestRecords.list(records), segments));
+                    TestRecords.list(records)));
             while (daemon.chunks.get() < 20) {
                 Thread.onSpinWait();
             }

@@ -23,6 +23,10 @@ final class TestRecords {
         return type("FileRecords").getMethod("open", File.class).invoke(null, file);
     }
 
+    static Object slice(Object fileRecords, int position, int size) throws ReflectiveOperationException {
+        return fileRecords.getClass().getMethod("slice", int.class, int.class).invoke(fileRecords, position, size);
+    }
+
     /** A file of zeros that takes no space. */
     static File sparse(File file, long size) throws IOException {
         try (RandomAccessFile f = new RandomAccessFile(file, "rw")) {
