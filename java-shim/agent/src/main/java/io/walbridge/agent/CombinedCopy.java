@@ -48,23 +48,27 @@ final class CombinedCopy {
     private List<StoredSection> stored(List<WalSection> sections) throws RemoteStorageException {
         Uuid combinedSegmentId = Uuid.randomUuid();
         long now = System.currentTimeMillis();
+        long since = now;
         List<WalSection> copied = new ArrayList<>(sections.size());
         List<RemoteWalLogSegmentMetadata> segments = new ArrayList<>(sections.size());
         List<RemoteLogSegmentMetadataEntry> entries = new ArrayList<>(sections.size());
         List<Object> records = new ArrayList<>(sections.size());
         for (WalSection section : sections) {
             if (section.partition().led().stillLed()) {
-                RemoteWalLogSegmentMetadata segment = describe(section, now).createWithUpdate(combinedSegmentId);
+                RemoteWalLogSegmentMetadata segment = describe(section, now, id(combinedSegmentId, segments.size() + 1))
+                        .createWithUpdate(combinedSegmentId);
                 copied.add(section);
+                since = Math.min(since, section.since());
                 segments.add(segment);
                 entries.add(new RemoteLogSegmentMetadataEntry(segment.remoteLogSegmentId(), -1, -1));
-                records.add(broker.records(section.batches().bytes()));
+                records.add(section.inFile() == null
+                        ? broker.records(section.batches().bytes())
+                        : section.inFile().records());
             }
         }
         if (copied.isEmpty()) {
             return List.of();
         }
-        long since = copied.stream().mapToLong(WalSection::since).min().getAsLong();
         RemoteWalCombinedLogSegmentMetadata combined =
                 new RemoteWalCombinedLogSegmentMetadata(combinedSegmentId, entries, broker.id(), since);
         RemoteWalCombinedLogSegmentMetadataUpdate update =
@@ -77,10 +81,16 @@ final class CombinedCopy {
         return stored;
     }
 
-    private RemoteWalLogSegmentMetadata describe(WalSection section, long now) {
+    /** As unique as the combined segment's, without another 16 random bytes for each section. */
+    private static Uuid id(Uuid combinedSegmentId, int number) {
+        return new Uuid(combinedSegmentId.getMostSignificantBits(),
+                combinedSegmentId.getLeastSignificantBits() + number);
+    }
+
+    private RemoteWalLogSegmentMetadata describe(WalSection section, long now, Uuid id) {
         LedPartition led = section.partition().led();
         RecordBatches.Run batches = section.batches();
-        return new RemoteWalLogSegmentMetadata(new RemoteLogSegmentId(led.id(), Uuid.randomUuid()),
+        return new RemoteWalLogSegmentMetadata(new RemoteLogSegmentId(led.id(), id),
                 batches.baseOffset(), batches.lastOffset(), batches.maxTimestamp(), broker.id(), broker.epoch(), now,
                 led.leaderEpoch(), lineage(section), led.logStartOffset(), led.logDirId(),
                 led.segmentBytes());

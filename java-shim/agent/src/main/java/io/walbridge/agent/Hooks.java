@@ -61,6 +61,10 @@ final class Hooks {
     final Class<?> fileRecords;
     final MethodHandle sizeInBytes;
     final MethodHandle readInto;
+    final MethodHandle activeSegment;
+    final MethodHandle segmentLog;
+    final MethodHandle slice;
+    final MethodHandle largestTimestamp;
     final MethodHandle readableRecords;
 
     final MethodHandle hasNext;
@@ -140,6 +144,10 @@ final class Hooks {
         fetchedRecords = find.getter(fetchDataInfo, "records", records);
         sizeInBytes = find.method(fileRecords, "sizeInBytes", int.class);
         readInto = find.method(fileRecords, "readInto", void.class, ByteBuffer.class, int.class);
+        activeSegment = find.method(unifiedLog, "activeSegment", logSegment);
+        segmentLog = find.method(logSegment, "log", fileRecords);
+        slice = find.method(fileRecords, "slice", fileRecords, int.class, int.class);
+        largestTimestamp = find.method(logSegment, "largestTimestamp", long.class);
         readableRecords = find.method(memoryRecords, "readableRecords", memoryRecords, ByteBuffer.class);
     }
 

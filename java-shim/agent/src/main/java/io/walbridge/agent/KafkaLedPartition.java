@@ -117,7 +117,32 @@ final class KafkaLedPartition implements LedPartition {
      *
      * @param records what it got, a slice of the segment's file, and at which position of the file that begins
      */
-    private record ReadEnd(Object records, int begin, long segment, int position, long offset) {}
+    private record ReadEnd(Object records, int begin, long segment, int position, long offset) {
+        ReadEnd movedTo(Hooks hooks, Object end) throws Throwable {
+            return new ReadEnd(records, begin, segment, (int) hooks.positionInSegment.invokeExact(end),
+                    (long) hooks.messageOffset.invokeExact(end));
+        }
+    }
+
+    @Override
+    public Appended appended(long offset, int maxBytes) {
+        try {
+            ReadEnd from = readEnd;
+            Object end = (Object) hooks.logEndOffsetMetadata.invokeExact(log);
+            int size = grown(from, end, offset, maxBytes);
+            Object segment = (Object) hooks.activeSegment.invokeExact(log);
+            if (size == 0 || (long) hooks.baseOffset.invokeExact(segment) != from.segment) {
+                return null;
+            }
+            Object records = (Object) hooks.segmentLog.invokeExact(segment);
+            Object slice = (Object) hooks.slice.invokeExact(records, from.position, size);
+            long maxTimestamp = (long) hooks.largestTimestamp.invokeExact(segment);
+            readEnd = from.movedTo(hooks, end);
+            return new Appended(slice, size, readEnd.offset, maxTimestamp);
+        } catch (Throwable e) {
+            throw HookCallException.rethrow(e);
+        }
+    }
 
     /**
      * Reads what has been appended since the last read. Kafka looks a position up by reading batch headers, some
@@ -125,10 +150,8 @@ final class KafkaLedPartition implements LedPartition {
      */
     private ByteBuffer readOn(ReadEnd from, long offset, int maxBytes) throws Throwable {
         Object end = (Object) hooks.logEndOffsetMetadata.invokeExact(log);
-        int position = (int) hooks.positionInSegment.invokeExact(end);
-        int size = position - from.position;
-        if (offset != from.offset || (long) hooks.segmentBaseOffset.invokeExact(end) != from.segment
-                || size <= 0 || size > maxBytes) {
+        int size = grown(from, end, offset, maxBytes);
+        if (size == 0) {
             return null;
         }
         ByteBuffer bytes = ByteBuffer.allocate(size);
@@ -136,9 +159,18 @@ final class KafkaLedPartition implements LedPartition {
         if (bytes.remaining() < size || bytes.getLong(0) != offset) {
             return null;
         }
-        long endOffset = (long) hooks.messageOffset.invokeExact(end);
-        readEnd = new ReadEnd(from.records, from.begin, from.segment, position, endOffset);
+        readEnd = from.movedTo(hooks, end);
         return bytes;
+    }
+
+    /** How many bytes the segment has got since a read came to its end at offset; 0 where that is not how it is. */
+    private int grown(ReadEnd from, Object end, long offset, int maxBytes) throws Throwable {
+        if (from == null || offset != from.offset
+                || (long) hooks.segmentBaseOffset.invokeExact(end) != from.segment) {
+            return 0;
+        }
+        int size = (int) hooks.positionInSegment.invokeExact(end) - from.position;
+        return size > 0 && size <= maxBytes ? size : 0;
     }
 
     private ByteBuffer find(long offset, int maxBytes) throws Throwable {

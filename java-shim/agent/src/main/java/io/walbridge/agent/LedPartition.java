@@ -13,6 +13,15 @@ import java.util.NavigableMap;
  * epoch are the same. Thread-safe.
  */
 public interface LedPartition {
+    /**
+     * Whole record batches of this leader epoch at the log's end, where they are in the log's file.
+     *
+     * @param records Kafka's FileRecords
+     * @param end the offset after the last batch
+     * @param maxTimestamp at least the largest of the records' timestamps
+     */
+    record Appended(Object records, int sizeInBytes, long end, long maxTimestamp) {}
+
     TopicIdPartition id();
 
     int leaderEpoch();
@@ -40,6 +49,12 @@ public interface LedPartition {
      * @throws org.apache.kafka.common.errors.OffsetOutOfRangeException where offset is not in the log
      */
     ByteBuffer read(long offset, int maxBytes) throws IOException;
+
+    /**
+     * What has been appended from offset on, without reading it. Null where that is more than maxBytes, or where the
+     * last read or call of this did not come to the log's end at offset, or where the log does not simply go on.
+     */
+    Appended appended(long offset, int maxBytes);
 
     /** Has listener called after every append, on the thread that appends; there is one listener of a partition. */
     void onAppend(Runnable listener);

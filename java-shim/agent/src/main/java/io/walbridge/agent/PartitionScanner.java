@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 
 /**
- * Starts {@link RLMWalTask}s for the partitions that have something to read, as soon as there is room for it. It
+ * Makes {@link RLMWalTask}s for the partitions that have something to read, as soon as there is room for it. It
  * sleeps until an append or a change of leadership, so that partitions that do not grow cost nothing, and then looks,
  * once in a linger, at those that have grown. Its thread must never be interrupted, since it looks into logs.
  */
@@ -34,6 +34,7 @@ final class PartitionScanner implements UntilStopped.Step {
     private final Growth growth;
     private final SectionQueue queue;
     private final Buffered buffered;
+    private final FromFiles fromFiles;
     private final long maxBacklog;
     private final long lingerMs;
     private final Executor readers;
@@ -46,11 +47,13 @@ final class PartitionScanner implements UntilStopped.Step {
     private long nextMeasure = refreshed;
 
     PartitionScanner(LedPartitions partitions, Growth growth, SectionQueue queue, Buffered buffered,
-                     long maxBacklog, long lingerMs, Executor readers, CopyMetrics metrics, LogThrottle throttle) {
+                     FromFiles fromFiles, long maxBacklog, long lingerMs, Executor readers, CopyMetrics metrics,
+                     LogThrottle throttle) {
         this.partitions = partitions;
         this.growth = growth;
         this.queue = queue;
         this.buffered = buffered;
+        this.fromFiles = fromFiles;
         this.maxBacklog = maxBacklog;
         this.lingerMs = lingerMs;
         this.readers = readers;
@@ -93,7 +96,7 @@ final class PartitionScanner implements UntilStopped.Step {
         }
         for (int from = 0; from < readable.size(); from += TASK_PARTITIONS) {
             List<WalPartition> some = readable.subList(from, Math.min(from + TASK_PARTITIONS, readable.size()));
-            submit(some, since);
+            takeUp(some, since);
             some.forEach(unread::remove);
             unread.addAll(some);
         }
@@ -128,12 +131,15 @@ final class PartitionScanner implements UntilStopped.Step {
         return Optional.of(new SkipAhead.Unread(partition, led.bytesFrom(partition.next()), end));
     }
 
-    private void submit(List<WalPartition> some, long since) {
-        some.forEach(WalPartition::readerSubmitted);
+    private void takeUp(List<WalPartition> some, long since) {
+        RLMWalTask task = new RLMWalTask(some, since, queue, buffered, metrics, throttle);
+        if (fromFiles.allowed() && task.find()) {
+            return;
+        }
         try {
-            readers.execute(new RLMWalTask(some, since, queue, buffered, metrics, throttle));
+            readers.execute(task);
         } catch (RuntimeException | Error e) {
-            some.forEach(WalPartition::readerReturned); // No thread could be made: another pass tries again.
+            task.drop(); // No thread could be made: another pass tries again.
             throw e;
         }
     }

@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,6 +33,7 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
     private final SectionQueue queue;
     private final CombinedCopy copy;
     private final Buffered buffered;
+    private final FromFiles fromFiles;
     private final CopyMetrics metrics;
     private final LogThrottle throttle;
     private final int maxBytes;
@@ -41,11 +43,12 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
     private int attempts;
     private int failuresInARow;
 
-    RLMWalCombinerTask(SectionQueue queue, CombinedCopy copy, Buffered buffered, CopyMetrics metrics,
-                       LogThrottle throttle, int maxBytes) {
+    RLMWalCombinerTask(SectionQueue queue, CombinedCopy copy, Buffered buffered, FromFiles fromFiles,
+                       CopyMetrics metrics, LogThrottle throttle, int maxBytes) {
         this.queue = queue;
         this.copy = copy;
         this.buffered = buffered;
+        this.fromFiles = fromFiles;
         this.metrics = metrics;
         this.throttle = throttle;
         this.maxBytes = maxBytes;
@@ -71,6 +74,9 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
             return;
         }
         failuresInARow = 0;
+        if (batch.get(0).inFile() != null) {
+            fromFiles.worked();
+        }
         done(batch);
     }
 
@@ -90,6 +96,24 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
         attempts = 0;
     }
 
+    /** Has those sections of the batch read from the log that have not been; the others stay the next batch. */
+    private void readAgain(List<WalSection> batch) {
+        fromFiles.failed();
+        List<WalSection> read = new ArrayList<>();
+        batches.poll();
+        for (WalSection section : batch) {
+            if (section.inFile() == null) {
+                read.add(section);
+            } else {
+                metrics.skipped(section.partition().givenUp(section, Duration.ZERO), section);
+            }
+        }
+        if (!read.isEmpty()) {
+            batches.push(read);
+        }
+        attempts = 0;
+    }
+
     private void done(List<WalSection> batch) {
         batches.poll();
         attempts = 0;
@@ -101,7 +125,9 @@ final class RLMWalCombinerTask implements UntilStopped.Step {
         metrics.failed();
         failuresInARow++;
         attempts++;
-        if (batch.size() > 1) {
+        if (batch.stream().anyMatch(section -> section.inFile() != null)) {
+            readAgain(batch);
+        } else if (batch.size() > 1) {
             halve(batch);
         } else if (attempts >= MAX_ATTEMPTS) {
             WalSection section = batch.get(0);

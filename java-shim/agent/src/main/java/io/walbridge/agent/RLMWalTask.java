@@ -13,9 +13,9 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * KIP-1176's RLMWalTask, for many partitions: reads what they have appended and queues it for the combiner tasks. It
- * runs whenever there is something to read, on a thread that must never be interrupted: an interrupt during a read
- * closes the segment's file channel under the broker.
+ * KIP-1176's RLMWalTask, for many partitions: finds where in their files what they have appended is, or reads it, and
+ * queues that for the combiner tasks. It runs whenever there is something to read, on a thread that must never be
+ * interrupted: an interrupt during a read closes the segment's file channel under the broker.
  */
 final class RLMWalTask implements Runnable {
     /** Bytes that are read of a partition at a time, and about those that are queued together. */
@@ -24,6 +24,7 @@ final class RLMWalTask implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RLMWalTask.class);
 
+    /** Those that are still to be dealt with. */
     private final List<WalPartition> partitions;
     private final long since;
     private final SectionQueue queue;
@@ -37,12 +38,48 @@ final class RLMWalTask implements Runnable {
     /** @param since when the first of the partitions grew, in milliseconds since 1970 */
     RLMWalTask(List<WalPartition> partitions, long since, SectionQueue queue, Buffered buffered, CopyMetrics metrics,
                LogThrottle throttle) {
-        this.partitions = partitions;
+        partitions.forEach(WalPartition::readerSubmitted);
+        this.partitions = new ArrayList<>(partitions);
         this.since = since;
         this.queue = queue;
         this.buffered = buffered;
         this.metrics = metrics;
         this.throttle = throttle;
+    }
+
+    /**
+     * Queues what is found in files, which takes no reading and so no thread of its own. Returns whether that was all:
+     * else the task has still to be run, or dropped.
+     */
+    boolean find() {
+        partitions.removeIf(this::found);
+        queue();
+        return partitions.isEmpty();
+    }
+
+    private boolean found(WalPartition partition) {
+        try {
+            LedPartition led = partition.led();
+            followLogStart(partition);
+            LedPartition.Appended inFile = led.appended(partition.next(), READ_BYTES);
+            if (inFile == null) {
+                return false;
+            }
+            if (led.stillLed()) {
+                add(WalSection.of(partition, partition.next(), inFile, since));
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.debug("Cannot tell where {} has grown", partition, e); // Reading it will say why.
+            return false;
+        }
+        partition.readerReturned();
+        return true;
+    }
+
+    /** Leaves the partitions to another task. */
+    void drop() {
+        partitions.forEach(WalPartition::readerReturned);
+        partitions.clear();
     }
 
     @Override
@@ -79,12 +116,7 @@ final class RLMWalTask implements Runnable {
 
     private void readSections(WalPartition partition) throws IOException {
         LedPartition led = partition.led();
-        long lost = partition.logStart(led.logStartOffset());
-        metrics.skipped(lost, 0);
-        if (lost > 0 && throttle.allows(partition.led().id())) {
-            LOG.warn("{} records of {} were deleted from the log, up to offset {}, before they were in the WAL", lost,
-                    partition, led.logStartOffset());
-        }
+        followLogStart(partition);
         if (!buffered.tryReserve(READ_BYTES)) {
             return;
         }
@@ -104,16 +136,30 @@ final class RLMWalTask implements Runnable {
             for (int i = 0; i < runs.size(); i++) {
                 RecordBatches.Run run = runs.get(i);
                 long share = i == runs.size() - 1 ? held : run.bytes().remaining();
-                WalSection section = new WalSection(partition, from, run, share, since);
-                sections.add(section);
-                bytes += section.sizeInBytes();
-                partition.sectionRead(section);
+                WalSection section = new WalSection(partition, from, run, null, share, since);
+                add(section);
                 held -= share;
                 from = section.to();
             }
         } finally {
             buffered.release(held);
         }
+    }
+
+    private void followLogStart(WalPartition partition) {
+        LedPartition led = partition.led();
+        long lost = partition.logStart(led.logStartOffset());
+        metrics.skipped(lost, 0);
+        if (lost > 0 && throttle.allows(led.id())) {
+            LOG.warn("{} records of {} were deleted from the log, up to offset {}, before they were in the WAL", lost,
+                    partition, led.logStartOffset());
+        }
+    }
+
+    private void add(WalSection section) {
+        sections.add(section);
+        bytes += section.sizeInBytes();
+        section.partition().sectionRead(section);
     }
 
     /** Queues what has been read. What finds no room is read again later. */

@@ -76,15 +76,17 @@ final class RemoteWalManager {
         buffered = new Buffered(config.getLong(RemoteWalManagerConfig.BUFFER_BYTES));
         readers = Executors.newFixedThreadPool(config.getInt(RemoteWalManagerConfig.THREADS),
                 threadFactory("walbridge-wal-task-"));
-        scanner = new UntilStopped(new PartitionScanner(partitions, growth, queue, buffered,
+        FromFiles fromFiles = new FromFiles(config.getBoolean(RemoteWalManagerConfig.COPY_FROM_FILES),
+                System::nanoTime);
+        scanner = new UntilStopped(new PartitionScanner(partitions, growth, queue, buffered, fromFiles,
                 config.getLong(RemoteWalManagerConfig.MAX_BACKLOG_BYTES),
                 config.getLong(RemoteWalManagerConfig.LINGER_MS), readers, metrics, throttle), throttle);
         scannerThread = threadFactory("walbridge-scanner-").newThread(scanner);
         CombinedCopy copy = new CombinedCopy(broker, storage, listener);
         ThreadFactory combinerFactory = threadFactory("walbridge-combiner-");
         for (int i = 0; i < config.getInt(RemoteWalManagerConfig.COMBINER_THREADS); i++) {
-            UntilStopped combiner = new UntilStopped(new RLMWalCombinerTask(queue, copy, buffered, metrics, throttle,
-                    config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES)), throttle);
+            UntilStopped combiner = new UntilStopped(new RLMWalCombinerTask(queue, copy, buffered, fromFiles, metrics,
+                    throttle, config.getInt(RemoteWalManagerConfig.COMBINER_MAX_BYTES)), throttle);
             combiners.add(combiner);
             combinerThreads.add(combinerFactory.newThread(combiner));
         }

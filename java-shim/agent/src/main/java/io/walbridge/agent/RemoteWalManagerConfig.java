@@ -27,6 +27,7 @@ final class RemoteWalManagerConfig extends AbstractConfig {
     static final String COMBINER_MAX_BYTES = "remote.wal.log.manager.combiner.max.bytes";
     static final String BUFFER_BYTES = "remote.wal.log.manager.buffer.bytes";
     static final String MAX_BACKLOG_BYTES = "remote.wal.log.manager.max.backlog.bytes";
+    static final String COPY_FROM_FILES = "remote.wal.log.manager.copy.from.files";
     static final String LINGER_MS = "remote.wal.log.manager.linger.ms";
     static final String SHUTDOWN_TIMEOUT_MS = "remote.wal.log.manager.shutdown.timeout.ms";
 
@@ -60,6 +61,9 @@ final class RemoteWalManagerConfig extends AbstractConfig {
             .define(MAX_BACKLOG_BYTES, Type.LONG, 1024L * 1024 * 1024, Range.atLeast(0), Importance.MEDIUM,
                     "The most bytes that wait in the logs of replicated partitions, of all together. Beyond it those "
                             + "with most skip ahead to their log's end.")
+            .define(COPY_FROM_FILES, Type.BOOLEAN, true, Importance.MEDIUM,
+                    "Whether the daemon reads what logs get from their files itself, which saves the broker most of "
+                            + "the work. Where it cannot, the broker reads and sends the bytes, and tries again later.")
             .define(LINGER_MS, Type.LONG, 10L, Range.between(1, 1_000), Importance.MEDIUM,
                     "How often the logs that grow are read: what they got meanwhile goes as one copy. It counts "
                             + "towards the daemon's linger.")

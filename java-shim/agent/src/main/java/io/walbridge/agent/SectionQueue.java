@@ -3,8 +3,10 @@ package io.walbridge.agent;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The sections that wait for a combiner, in the order in which they were read. What goes in together wakes one
@@ -13,6 +15,8 @@ import java.util.Queue;
 final class SectionQueue {
     private final int max;
     private final Queue<WalSection> waiting = new ArrayDeque<>();
+    /** The combiners with nothing to do. Who came last is woken first: the processor still has what it works with. */
+    private final Deque<Thread> idle = new ArrayDeque<>();
 
     SectionQueue(int max) {
         this.max = max;
@@ -23,16 +27,29 @@ final class SectionQueue {
         int fit = Math.min(sections.size(), max - waiting.size());
         waiting.addAll(sections.subList(0, fit));
         if (fit > 0) {
-            notify();
+            LockSupport.unpark(idle.pollLast());
         }
         return fit;
     }
 
     /** Waits for a section and takes those behind it, up to maxBytes; a single section may be larger. */
-    synchronized List<WalSection> take(int maxBytes) throws InterruptedException {
-        while (waiting.isEmpty()) {
-            wait();
+    List<WalSection> take(int maxBytes) throws InterruptedException {
+        while (true) {
+            synchronized (this) {
+                idle.remove(Thread.currentThread()); // It is still there where nobody has woken it.
+                if (!waiting.isEmpty()) {
+                    return first(maxBytes);
+                }
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                idle.add(Thread.currentThread());
+            }
+            LockSupport.park(this);
         }
+    }
+
+    private List<WalSection> first(int maxBytes) {
         List<WalSection> taken = new ArrayList<>();
         long bytes = 0;
         for (WalSection next = waiting.peek();
@@ -42,7 +59,7 @@ final class SectionQueue {
             bytes += next.sizeInBytes();
         }
         if (!waiting.isEmpty()) {
-            notify(); // Another combiner: whoever offered these woke only this one.
+            LockSupport.unpark(idle.pollLast()); // Whoever offered these woke only this one.
         }
         return taken;
     }

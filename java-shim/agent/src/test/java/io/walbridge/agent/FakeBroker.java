@@ -85,6 +85,9 @@ final class FakeBroker implements Broker {
         return batches;
     }
 
+    /** What nobody has read yet. */
+    record InFile(ByteBuffer bytes) {}
+
     /** One batch of a fake log. */
     record Batch(long baseOffset, long lastOffset, int leaderEpoch, byte[] bytes) {}
 
@@ -220,6 +223,24 @@ final class FakeBroker implements Broker {
         public boolean replicated() {
             synchronized (partition) {
                 return partition.replicated;
+            }
+        }
+
+        @Override
+        public Appended appended(long offset, int maxBytes) {
+            synchronized (partition) {
+                List<Batch> batches = partition.log.stream().filter(batch -> batch.baseOffset() >= offset).toList();
+                int size = batches.stream().mapToInt(batch -> batch.bytes().length).sum();
+                if (!stillLed() || batches.isEmpty() || size > maxBytes
+                        || batches.get(0).baseOffset() != offset
+                        || batches.stream().anyMatch(batch -> batch.leaderEpoch() != leaderEpoch)) {
+                    return null;
+                }
+                ByteBuffer bytes = ByteBuffer.allocate(size);
+                batches.forEach(batch -> bytes.put(batch.bytes()));
+                bytes.flip();
+                long maxTimestamp = RecordBatches.split(bytes).get(0).maxTimestamp();
+                return new Appended(new InFile(bytes), size, partition.end(), maxTimestamp);
             }
         }
 

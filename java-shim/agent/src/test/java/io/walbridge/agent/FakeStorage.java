@@ -37,6 +37,9 @@ final class FakeStorage implements RemoteWalStorageManager {
     volatile int failures;
     volatile int maxDelayMs;
     volatile boolean down;
+    /** Sections that are in files are refused. */
+    volatile boolean noFiles;
+    final AtomicInteger fromFiles = new AtomicInteger();
     volatile Predicate<RemoteWalLogSegmentMetadata> refused = segment -> false;
     /** What every copy throws; null where none is to. */
     volatile Supplier<Error> error;
@@ -47,6 +50,10 @@ final class FakeStorage implements RemoteWalStorageManager {
             RemoteWalCombinedLogSegmentMetadata combined, List<Records> recordsList,
             List<RemoteWalLogSegmentMetadata> segments) throws RemoteStorageException {
         delay();
+        List<?> records = recordsList;
+        if (noFiles && records.stream().anyMatch(FakeBroker.InFile.class::isInstance)) {
+            throw new RemoteStorageException("cannot read the file");
+        }
         Supplier<Error> thrown = error;
         if (thrown != null) {
             throw thrown.get();
@@ -74,7 +81,11 @@ final class FakeStorage implements RemoteWalStorageManager {
         List<RemoteLogSegmentMetadataEntry> entries = new ArrayList<>();
         int position = 0;
         for (int i = 0; i < segments.size(); i++) {
-            ByteBuffer from = ((ByteBuffer) records.get(i)).duplicate();
+            boolean inFile = records.get(i) instanceof FakeBroker.InFile;
+            fromFiles.addAndGet(inFile ? 1 : 0);
+            ByteBuffer from = inFile
+                    ? ((FakeBroker.InFile) records.get(i)).bytes().duplicate()
+                    : ((ByteBuffer) records.get(i)).duplicate();
             byte[] bytes = new byte[from.remaining()];
             from.get(bytes);
             stored.add(new Stored(segments.get(i), bytes));

@@ -83,7 +83,13 @@ public final class FileStorage implements RemoteWalStorageManager {
     }
 
     private static ByteBuffer buffer(Object records) throws ReflectiveOperationException {
-        return (ByteBuffer) records.getClass().getMethod("buffer").invoke(records);
+        Class<?> type = records.getClass();
+        if (type.getSimpleName().equals("MemoryRecords")) {
+            return (ByteBuffer) type.getMethod("buffer").invoke(records);
+        }
+        ByteBuffer bytes = ByteBuffer.allocate((int) type.getMethod("sizeInBytes").invoke(records));
+        type.getMethod("readInto", ByteBuffer.class, int.class).invoke(records, bytes, 0);
+        return bytes;
     }
 
     @Override

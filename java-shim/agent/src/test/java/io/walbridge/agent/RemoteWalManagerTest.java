@@ -75,6 +75,37 @@ class RemoteWalManagerTest extends UploadTest {
     }
 
     @Test
+    void copiesFromFilesUntilThatFails() {
+        Random random = Seed.random();
+        FakePartition partition = lead(1).get(0);
+        append(partition, random, 10);
+        start();
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        int fromFiles = storage.fromFiles.get();
+        assertTrue(fromFiles > 0);
+
+        storage.noFiles = true;
+        append(partition, random, 10);
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        append(partition, random, 10);
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertHoldsTheLog(partition);
+        assertEquals(fromFiles, storage.fromFiles.get());
+        assertEquals(1, metrics.failures());
+    }
+
+    @Test
+    void readsWhereCopiesFromFilesAreNotWanted() {
+        config.put("remote.wal.log.manager.copy.from.files", "false");
+        Random random = Seed.random();
+        FakePartition partition = lead(1).get(0);
+        append(partition, random, 10);
+        start();
+        await(() -> manager.walEnd("t", 0) == partition.end());
+        assertEquals(0, storage.fromFiles.get());
+    }
+
+    @Test
     void anOutageHoldsNothingBackForEver() {
         Random random = Seed.random();
         List<FakePartition> partitions = lead(20);

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 @Timeout(60)
@@ -60,7 +61,26 @@ class SectionQueueTest {
         }
     }
 
+    @Test
+    void anInterruptEndsTheWaitingAndLosesNothing() throws Exception {
+        SectionQueue queue = new SectionQueue(10);
+        CompletableFuture<Throwable> ended = new CompletableFuture<>();
+        Thread waiting = new Thread(() -> {
+            try {
+                queue.take(1000);
+                ended.complete(null);
+            } catch (InterruptedException e) {
+                ended.complete(e);
+            }
+        });
+        waiting.start();
+        waiting.interrupt();
+        assertInstanceOf(InterruptedException.class, ended.get());
+        assertEquals(1, queue.offer(List.of(section(1))));
+        assertEquals(1, queue.take(1000).size());
+    }
+
     private static WalSection section(int bytes) {
-        return new WalSection(null, 0, new RecordBatches.Run(ByteBuffer.allocate(bytes), 0, 0, 0, 0, 1), bytes, 0);
+        return new WalSection(null, 0, new RecordBatches.Run(ByteBuffer.allocate(bytes), 0, 0, 0, 0, 1), null, bytes, 0);
     }
 }
