@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // What the fixed rate is made of: at most 30 MB/s, the KIP's, and at most half of what the stock broker can do here.
@@ -24,7 +26,7 @@ func brokerGroup(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	defer b.close()
-	if err := errors.Join(b.warmUp(ctx), b.ended()); err != nil {
+	if err := errors.Join(b.chooseRate(ctx), b.warmUp(ctx), b.ended()); err != nil {
 		return nil, err
 	}
 	var rows []Row
@@ -48,24 +50,45 @@ func brokerGroup(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// warmUp loads both until their JVMs compile next to nothing any more: a broker that runs for weeks does not either.
-// It takes more than a minute: what is called once for each copy, a hundred times a second, is compiled for good after
-// 5,000 to 15,000 calls.
+// chooseRate is before the warm-up, since a broker at its limit has its JVM compile what a steady rate does not need.
+func (b *brokers) chooseRate(ctx context.Context) error {
+	if _, err := b.stock.load.paced(ctx, kipRate, warmRound); err != nil {
+		return err
+	}
+	maximum, err := b.stock.load.maximum(ctx, maximumBlock)
+	if err != nil {
+		return err
+	}
+	b.rate = min(kipRate, maximum/2)
+	fmt.Fprintf(os.Stderr, "bench: broker: %.1f MB/s of at most %.0f MB/s\n", b.rate/1e6, maximum/1e6)
+	return nil
+}
+
+// warmUp loads both at once until their JVMs compile next to nothing any more: a broker that runs for weeks does not
+// either. It takes minutes: what is called once for each copy, less than a hundred times a second, is compiled for good
+// after 5,000 to 15,000 calls.
 func (b *brokers) warmUp(ctx context.Context) error {
-	const atLeast, atMost, share = 7, 15, 0.02
+	const atLeast, atMost, share = 14, 20, 0.02
 	for round := range atMost {
-		warm := true
-		for _, s := range []*side{b.wal, b.stock} {
-			used, compiled, err := s.used(func() error {
-				_, err := s.load.paced(ctx, kipRate, warmRound)
-				return err
+		group, ctx := errgroup.WithContext(ctx)
+		var warm [2]bool
+		for i, s := range []*side{b.wal, b.stock} {
+			group.Go(func() error {
+				used, compiled, err := s.used(func() error {
+					_, err := s.load.paced(ctx, b.rate, warmRound)
+					return err
+				})
+				if err != nil {
+					return fmt.Errorf("warm-up of the %s broker: %w", s.name, err)
+				}
+				warm[i] = compiled.Seconds() < share*used.Seconds()
+				return nil
 			})
-			if err != nil {
-				return fmt.Errorf("warm-up of the %s broker: %w", s.name, err)
-			}
-			warm = warm && compiled.Seconds() < share*used.Seconds()
 		}
-		if warm && round >= atLeast {
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		if warm[0] && warm[1] && round >= atLeast {
 			break
 		}
 	}
@@ -96,12 +119,6 @@ func (s *side) used(f func() error) (all, compilers time.Duration, err error) {
 
 // brokerRate produces at the same fixed rate to both.
 func brokerRate(ctx context.Context, b *brokers) ([]Row, error) {
-	maximum, err := b.stock.load.maximum(ctx, maximumBlock)
-	if err != nil {
-		return nil, err
-	}
-	rate := min(kipRate, maximum/2)
-	fmt.Fprintf(os.Stderr, "bench: broker: %.1f MB/s of at most %.0f MB/s\n", rate/1e6, maximum/1e6)
 	var p99, cpu [2][]float64
 	var lag []float64
 	block := func(i int, s *side) func() error {
@@ -111,7 +128,7 @@ func brokerRate(ctx context.Context, b *brokers) ([]Row, error) {
 			}
 			var times, lags []float64
 			used, _, err := s.used(func() (err error) {
-				if times, err = s.load.paced(ctx, rate, rateBlock); err == nil {
+				if times, err = s.load.paced(ctx, b.rate, rateBlock); err == nil {
 					lags, err = b.lag.settled(ctx)
 				}
 				return err
@@ -120,6 +137,9 @@ func brokerRate(ctx context.Context, b *brokers) ([]Row, error) {
 				return fmt.Errorf("%s broker: %w", s.name, err)
 			}
 			if s == b.wal {
+				if len(lags) == 0 {
+					return errors.New("nothing that the broker was sent came to the WAL")
+				}
 				lag = append(lag, quantile(lags, 0.99))
 			}
 			p99[i] = append(p99[i], quantile(times, 0.99))

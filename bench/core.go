@@ -301,7 +301,9 @@ func coreRequests(ctx context.Context) ([]Row, error) {
 
 // coreRSS measures the peak of a daemon process over 60 s at 30 MB/s.
 func coreRSS(ctx context.Context) ([]Row, error) {
-	d, err := startDaemon(ctx, daemonTimes{create: time.Millisecond, append: 2 * time.Millisecond, linger: 10 * time.Millisecond})
+	d, err := startDaemon(ctx, daemonSettings{
+		Cluster: clusterID, Create: time.Millisecond, Append: 2 * time.Millisecond, Linger: 10 * time.Millisecond,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,8 @@ func main() {
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
 	daemon.TuneGC() // As the product does.
-	if len(os.Args) == 5 && os.Args[1] == daemonArg {
-		if err := daemonMain(os.Args[2:]); err != nil {
+	if len(os.Args) == 3 && os.Args[1] == daemonArg {
+		if err := daemonMain(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}

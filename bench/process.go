@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,25 +16,36 @@ import (
 	"github.com/walbridge/walbridge/server/daemon"
 )
 
-// daemonArg and three durations make this program a daemon over discarding zones.
+// daemonArg and daemonSettings make this program a daemon over discarding zones.
 const daemonArg = "daemon"
 
-// daemonTimes are how long a daemon's zones take, and how long its copies linger.
-type daemonTimes struct{ create, append, linger time.Duration }
+// daemonSettings are whose daemon it is, how long its zones take, how long its copies linger, and whether it prints
+// the lags of probes.
+type daemonSettings struct {
+	Cluster                string
+	Create, Append, Linger time.Duration
+	Lags                   bool
+}
 
 // daemonProcess is a daemon in a process of its own: its memory is its own, and it shares no scheduler with its client.
 type daemonProcess struct {
 	*stack
 	process *exec.Cmd
 	stdin   io.Closer
+	// stdout is what it prints after its start.
+	stdout *bufio.Scanner
 }
 
-func startDaemon(ctx context.Context, t daemonTimes) (*daemonProcess, error) {
+func startDaemon(ctx context.Context, settings daemonSettings) (*daemonProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	child := exec.CommandContext(ctx, self, daemonArg, t.create.String(), t.append.String(), t.linger.String())
+	arg, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	child := exec.CommandContext(ctx, self, daemonArg, string(arg))
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
 	if err != nil {
@@ -54,7 +66,7 @@ func startDaemon(ctx context.Context, t daemonTimes) (*daemonProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &daemonProcess{stack: s, process: child, stdin: stdin}, nil
+	return &daemonProcess{stack: s, process: child, stdin: stdin, stdout: lines}, nil
 }
 
 func (d *daemonProcess) stop() error {
@@ -62,13 +74,10 @@ func (d *daemonProcess) stop() error {
 }
 
 // daemonMain serves until its input ends, and prints its socket's path when it is ready.
-func daemonMain(args []string) error {
-	var d [3]time.Duration
-	for i := range d {
-		var err error
-		if d[i], err = time.ParseDuration(args[i]); err != nil {
-			return err
-		}
+func daemonMain(arg string) error {
+	var settings daemonSettings
+	if err := json.Unmarshal([]byte(arg), &settings); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "walbridge-bench-")
 	if err != nil {
@@ -85,5 +94,9 @@ func daemonMain(args []string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	return daemon.Run(ctx, l, daemonOptions(clusterID, threeZones(d[0], d[1]), d[2], func() { fmt.Println(path) }))
+	zones := threeZones(settings.Create, settings.Append)
+	if settings.Lags {
+		printLags(zones, os.Stdout)
+	}
+	return daemon.Run(ctx, l, daemonOptions(settings.Cluster, zones, settings.Linger, func() { fmt.Println(path) }))
 }

@@ -29,6 +29,7 @@ const (
 
 // stack is a daemon in this process, on a real unix socket, over zones of ours.
 type stack struct {
+	path   string
 	client walbridgev1.WalServiceClient
 	conn   *grpc.ClientConn
 	cancel context.CancelFunc
@@ -56,11 +57,6 @@ func onSocket() (*stack, net.Listener, error) {
 }
 
 func startStack(zones []*discard, linger time.Duration) (*stack, error) {
-	return startStackOf(clusterID, zones, linger)
-}
-
-// startStackOf is for a broker of the cluster, with our broker id.
-func startStackOf(cluster string, zones []*discard, linger time.Duration) (*stack, error) {
 	s, l, err := onSocket()
 	if err != nil {
 		return nil, err
@@ -68,7 +64,7 @@ func startStackOf(cluster string, zones []*discard, linger time.Duration) (*stac
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	ready := make(chan struct{})
-	go func() { s.done <- daemon.Run(ctx, l, daemonOptions(cluster, zones, linger, func() { close(ready) })) }()
+	go func() { s.done <- daemon.Run(ctx, l, daemonOptions(clusterID, zones, linger, func() { close(ready) })) }()
 	select {
 	case <-ready:
 		return s, nil
@@ -78,6 +74,7 @@ func startStackOf(cluster string, zones []*discard, linger time.Duration) (*stac
 	}
 }
 
+// daemonOptions are for a broker of the cluster, with our broker id.
 func daemonOptions(cluster string, zones []*discard, linger time.Duration, ready func()) daemon.Options {
 	o := daemon.Options{
 		ClusterID: cluster, BrokerID: brokerID, Version: "bench",
@@ -92,7 +89,7 @@ func daemonOptions(cluster string, zones []*discard, linger time.Duration, ready
 }
 
 // target is where the daemon listens, in gRPC's spelling.
-func (s *stack) target() string { return "unix://" + filepath.Join(s.dir, "sock") }
+func (s *stack) target() string { return "unix://" + s.path }
 
 func (s *stack) stop() error {
 	err := s.conn.Close()
@@ -150,5 +147,5 @@ func dialStack(path string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stack{conn: conn, client: walbridgev1.NewWalServiceClient(conn)}, nil
+	return &stack{path: path, conn: conn, client: walbridgev1.NewWalServiceClient(conn)}, nil
 }
